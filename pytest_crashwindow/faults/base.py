@@ -1,0 +1,51 @@
+"""What a fault is. Each fault is one file beside this one, listed in `faults/__init__.py`.
+
+This module runs inside lives: standard library only.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import ClassVar, Protocol
+
+from ..record import Fired
+
+
+class Action(enum.Enum):
+    """What a fault asks of the attached call at whose entry it fired."""
+
+    TWICE = "perform the call twice; the caller gets the second answer"
+
+
+class Surroundings(Protocol):
+    """What a fault may use of the life in which it fires."""
+
+    def die(self) -> None:
+        """End this process at once; does not return."""
+
+    def stop_life(self) -> None:
+        """SIGSTOP the whole life; returns when it is resumed."""
+
+    def hold_thread(self, also_at: tuple[str, ...]) -> None:
+        """Stop this thread, and others of this process that pass `also_at`, until it is resumed."""
+
+
+class Fault:
+    """One kind of fault, with its parameters.
+
+    Subclass it for a fault of your own and return an instance from `pytest_crashwindow_faults`.
+    """
+
+    name: ClassVar[str]
+    """as it stands in ids; `[a-z_]+`"""
+    ends: ClassVar[tuple[str, ...]] = ("enter", "exit")
+    """where it makes sense on a call that is named without `:enter` or `:exit`"""
+    only_calls: ClassVar[bool] = False
+    """whether it needs an attached call, because it acts on the call itself"""
+
+    def act(self, fired: Fired, life: Surroundings) -> Action | None:
+        """Do it. Called in the life, after the record is written."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.name

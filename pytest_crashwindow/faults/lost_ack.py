@@ -1,0 +1,24 @@
+"""`lost_ack`: the call took effect, and the caller gets an exception instead of the answer."""
+
+from __future__ import annotations
+
+from ..record import Fired
+from .base import Action, Fault, Surroundings
+from .raising import Raisable, exception_of
+
+
+class LostAck(Fault):
+    """A response lost on its way back.
+
+    `TimeoutError`, the default, is an `OSError`, which some callers swallow; give the client's own
+    exception where it has one.
+    """
+
+    name = "lost_ack"
+    ends = ("exit",)
+
+    def __init__(self, error: Raisable = TimeoutError) -> None:
+        self.error = error
+
+    def act(self, fired: Fired, life: Surroundings) -> Action | None:
+        raise exception_of(self.error, f"crashwindow: answer lost at {fired.point}+{fired.ordinal}")

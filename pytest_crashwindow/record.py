@@ -1,0 +1,184 @@
+"""What a life writes outside itself, so that it survives the life: its hits and its faults.
+
+One world has one trace, to which every process of every life appends: `os.write` on an `O_APPEND`
+descriptor puts a line at the end in one piece, so the order of lines is the order of passing and
+counting lines gives every hit its ordinal, without a lock between processes.
+
+This module runs inside lives: standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .windows import unescape
+
+# Kept before any probe replaces them: what the plugin does itself must never be a hit.
+_open, _write, _close, _lseek, _pread = os.open, os.write, os.close, os.lseek, os.pread
+
+_SIMPLE = frozenset({str, int, float, bool, type(None), bytes})
+_LONGEST = 200  # characters of an argument list that a trace keeps
+
+
+def summary(arguments: Iterable[object]) -> str:
+    """Arguments as text for people; runs no user code, so an odd `__repr__` can't disturb a life."""
+    shown = ", ".join([repr(a) if type(a) in _SIMPLE else _shown(a) for a in arguments])
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
+
+
+def _shown(argument: object) -> str:
+    if isinstance(argument, os.PathLike):
+        with contextlib.suppress(Exception):
+            return repr(os.fspath(argument))
+    return f"<{type(argument).__name__}>"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One passing of a point, as the trace tells it."""
+
+    point: str
+    ordinal: int
+    """the how-many-eth passing of this point in the world, from 1"""
+    arguments: str
+    life: str
+    pid: int
+    thread: int
+    at: int
+    """nanoseconds of the system's monotonic clock"""
+
+    def __str__(self) -> str:
+        return f"{self.point}+{self.ordinal}"
+
+
+@dataclass(frozen=True)
+class Fired:
+    """A fault's record, written before the fault acts."""
+
+    index: int
+    """which of the world's armed faults"""
+    fault: str
+    point: str
+    ordinal: int
+    arguments: str
+    life: str
+    pid: int
+    thread: int
+    at: int
+    where: tuple[tuple[str, int, str], ...]
+    """the frames of user code, innermost first: file, line, function"""
+
+
+class Trace:
+    """The writing end of a world's trace, one for each process.
+
+    A fork shares the file's offset with its parent, which would spoil `append_counted`, so a forked
+    child calls `reopen` first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.reopen()
+
+    def reopen(self) -> None:
+        self._fd = _open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock = threading.Lock()  # a lock held by another thread at the fork stays held for ever
+        self._counts: dict[bytes, tuple[int, int]] = {}
+
+    def append(self, line: str) -> None:
+        _write(self._fd, line.encode("utf-8", "backslashreplace"))
+
+    def append_counted(self, line: str, columns: Iterable[tuple[int, str]]) -> list[int]:
+        """Append, and tell how many lines so far, this one included, have each (column, text)."""
+        data = line.encode("utf-8", "backslashreplace")
+        with self._lock:
+            _write(self._fd, data)
+            end = _lseek(self._fd, 0, os.SEEK_CUR)
+            return [self._count(end, column, text) for column, text in columns]
+
+    def _count(self, end: int, column: int, text: str) -> int:
+        wanted = text.encode("utf-8", "backslashreplace")
+        key = b"%d\t%s" % (column, wanted)
+        start, count = self._counts.get(key, (0, 0))
+        for line in _pread(self._fd, end - start, start).splitlines():
+            fields = line.split(b"\t")
+            count += len(fields) == _FIELDS and wanted in fields[column].split(b",")
+        self._counts[key] = (end, count)
+        return count
+
+
+# The columns of a line.
+AT, LIFE, PID, THREAD, POINT, ARMED, ARGUMENTS = range(7)
+_FIELDS = 7
+
+
+def line(at: int, who: str, point: str, armed: str, arguments: str) -> str:
+    """A line of the trace. `who` is life, pid and thread with tabs between; `armed` are the indexes
+    of the faults that match, with commas between. Names are escaped as in ids."""
+    return f"{at}\t{who}\t{point}\t{armed}\t{arguments}\n"
+
+
+def read_trace(path: Path) -> list[Hit]:
+    """All hits of a world in the order passed. A last line cut short by a death is left out."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    hits, seen = [], dict[str, int]()
+    for raw in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n"):
+        fields = raw.split("\t")
+        if len(fields) != _FIELDS:
+            continue
+        point = unescape(fields[POINT])
+        seen[point] = seen.get(point, 0) + 1
+        hits.append(
+            Hit(
+                point=point,
+                ordinal=seen[point],
+                arguments=fields[ARGUMENTS],
+                life=unescape(fields[LIFE]),
+                pid=int(fields[PID]),
+                thread=int(fields[THREAD]),
+                at=int(fields[AT]),
+            )
+        )
+    return hits
+
+
+class FiredRecords:
+    """The directory with the records of fired faults; creating the file is the claim to fire."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def claim(self, name: str, fired: Fired) -> bool:
+        """Write the record; False if another process or an earlier life was first."""
+        try:
+            fd = _open(self._directory / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            return False
+        _write(fd, json.dumps(fired.__dict__).encode())
+        _close(fd)
+        return True
+
+    def has_fired(self, index: int) -> bool:
+        """Whether this armed fault fired at least once (records of one are `INDEX` or `INDEX.N`)."""
+        return any(name.partition(".")[0] == str(index) for name in os.listdir(self._directory))
+
+    def read(self) -> list[Fired]:
+        """All records in the order of firing; one cut short by a death counts as not written."""
+        return sorted(self._read(), key=lambda fired: fired.at)
+
+    def _read(self) -> Iterator[Fired]:
+        for path in self._directory.iterdir():
+            with contextlib.suppress(ValueError, TypeError):
+                fields: dict[str, Any] = json.loads(path.read_bytes())
+                fields["where"] = tuple((file, line, name) for file, line, name in fields["where"])
+                yield Fired(**fields)

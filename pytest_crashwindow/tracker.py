@@ -1,0 +1,291 @@
+"""Inside a life: what happens when running code passes a point.
+
+The tracker records the hit, finds out whether a fault is armed for it, and lets the fault act. Audit
+events, attached calls and probes all end in `Tracker.passed`. It is made before lives are forked, and
+stays deaf until a life begins.
+
+This module runs inside lives: standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import get_ident
+from time import monotonic_ns
+from types import FrameType
+from typing import Any
+
+from .audit_events import CPYTHON_EVENTS
+from .faults.base import Action
+from .points import Armed, Selection, matches, split_end
+from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
+from .windows import escape
+
+# The originals: probes and code under test may replace them.
+_kill, _getpid, _getpgrp, _read, _write, _exit = os.kill, os.getpid, os.getpgrp, os.read, os.write, os._exit
+with contextlib.suppress(ImportError):
+    from posix import _exit  # type: ignore[no-redef]  # coverage may have replaced the one in `os`
+
+EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+TRAMPOLINE = "<crashwindow>"  # the file name of code that stands in for an attached function
+_MAX_FRAMES = 12
+
+
+@dataclass
+class Orders:
+    """All that a life has to know of its world."""
+
+    world: Path
+    """the world's control directory, with `trace` and `fired/` in it"""
+    armed: list[Armed] = field(default_factory=list)
+    selection: Selection = field(default_factory=Selection)
+    death: str = "kill"
+    """`"kill"` or `"exit"`"""
+    state: list[Path] = field(default_factory=list)
+    """the state directories; `files` counts only what lies inside them"""
+
+
+@dataclass
+class Lifeline:
+    """How a running life and the process that started it tell each other of stops."""
+
+    name: str
+    """the life's name"""
+    pid: int
+    wake: int
+    """descriptor: the life writes a byte before it stops"""
+    resume: int
+    """descriptor: a held thread reads a byte to go on"""
+    stacks: Path
+    """file that gets the stacks of all threads before a stop"""
+
+
+class Tracker:
+    """Points as one process sees them."""
+
+    def __init__(self) -> None:
+        self.active = False
+        """whether this process belongs to a life; everything is passed through until then"""
+        self._busy: set[int] = set()  # threads inside the plugin: what it does itself is no hit
+        self._who: dict[int, str] = {}
+        self._listeners: dict[str, Callable[[tuple[Any, ...]], None]] = {}
+        self._probed: set[str] = set()
+        self._hold: tuple[str, ...] | None = None
+        self._names: dict[str, str | None] = {}
+        self._orders: Orders
+        self._lifeline: Lifeline
+        self._trace: Trace
+        self._fired: FiredRecords
+        self._released: threading.Event
+
+    # -- before lives ------------------------------------------------------------------------
+
+    def listen(self, event: str, listener: Callable[[tuple[Any, ...]], None]) -> None:
+        """Have a probe told of an audit event of CPython, in lives only; it isn't a point by that."""
+        self._listeners[event] = listener
+
+    def covers(self, call: str) -> None:
+        """A probe has points of this name, so that the audit event of the same name is none."""
+        self._probed.add(call)
+
+    @property
+    def state(self) -> list[Path]:
+        """The state directories of the running life."""
+        return self._orders.state
+
+    # -- a life begins -----------------------------------------------------------------------
+
+    def begin(self, orders: Orders, lifeline: Lifeline) -> None:
+        """Called in a new life, before any of the user's code."""
+        self._orders, self._lifeline = orders, lifeline
+        self._trace = Trace(orders.world / "trace")
+        self._fired = FiredRecords(orders.world / "fired")
+        self._forget_other_processes()
+        os.register_at_fork(after_in_child=self._in_forked_child)
+        sys.addaudithook(self._hook())
+        self.active = True
+
+    def _in_forked_child(self) -> None:
+        if self.active:
+            self._trace.reopen()
+            self._forget_other_processes()
+
+    def _forget_other_processes(self) -> None:
+        self._busy.clear()
+        self._who.clear()
+        self._names.clear()
+        self._released = threading.Event()
+        self._hold = None
+
+    def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
+        listeners, passed, names = self._listeners, self.passed, self._names
+        ignored = CPYTHON_EVENTS - listeners.keys() - self._events_asked_for()
+
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
+            if event in ignored:
+                return
+            if event in listeners:
+                listeners[event](arguments)
+            if event not in names or names[event]:
+                passed(event, arguments, event in CPYTHON_EVENTS)
+
+        return hook
+
+    def _events_asked_for(self) -> set[str]:
+        return {event for event in CPYTHON_EVENTS - self._probed if self._wanted(event, True)}
+
+    def _wanted(self, point: str, of_cpython: bool) -> bool:
+        if of_cpython and point in self._probed:
+            return False
+        if any(self._spelled(armed, point, of_cpython) for armed in self._orders.armed):
+            return True
+        selection = self._orders.selection
+        return selection.wants_event_of_cpython(point) if of_cpython else selection.wants(point)
+
+    def _spelled(self, armed: Armed, point: str, of_cpython: bool) -> bool:
+        seldom = of_cpython or split_end(point)[0] in self._orders.selection.only_by_name
+        if seldom:
+            return armed.pattern in (point, split_end(point)[0])
+        return armed.waits_at(point)
+
+    # -- a point is passed -------------------------------------------------------------------
+
+    def passed(self, point: str, arguments: Sequence[object] = (), of_cpython: bool = False) -> Action | None:
+        """Record a hit and let an armed fault act: it may not return, raise, or ask for an action."""
+        __tracebackhide__ = True
+        thread = get_ident()
+        if not self.active or thread in self._busy:
+            return None
+        self._busy.add(thread)
+        try:
+            name = self._names[point] if point in self._names else self._named(point, of_cpython)
+            if name is None:
+                return None
+            if self._hold is not None:
+                self._wait_if_held(point)
+            armed = [a for a in self._orders.armed if a.waits_at(point)] if self._orders.armed else None
+            if armed:
+                return self._passed_armed(point, name, arguments, armed)
+            self._trace.append(line(monotonic_ns(), self._me(thread), name, "", summary(arguments)))
+            return None
+        finally:
+            self._busy.discard(thread)
+
+    @contextlib.contextmanager
+    def unseen(self) -> Any:
+        """What this thread does meanwhile is the plugin's own doing and no hit."""
+        thread = get_ident()
+        nested = thread in self._busy
+        self._busy.add(thread)
+        try:
+            yield
+        finally:
+            if not nested:
+                self._busy.discard(thread)
+
+    def _named(self, point: str, of_cpython: bool) -> str | None:
+        self._names[point] = escape(point) if self._wanted(point, of_cpython) else None
+        return self._names[point]
+
+    def _me(self, thread: int) -> str:
+        if thread not in self._who:
+            self._who[thread] = f"{escape(self._lifeline.name)}\t{_getpid()}\t{thread}"
+        return self._who[thread]
+
+    def _passed_armed(self, point: str, name: str, arguments: Sequence[object], armed: list[Armed]) -> Action | None:
+        __tracebackhide__ = True
+        waiting = [a for a in armed if self._waits(a, arguments)]
+        shown, at, thread = summary(arguments), monotonic_ns(), get_ident()
+        indexes = [str(a.index) for a in waiting]
+        ordinal, *counts = self._trace.append_counted(
+            line(at, self._me(thread), name, ",".join(indexes), shown),
+            [(POINT, name), *((ARMED, index) for index in indexes)],
+        )
+        action = None
+        for one, count in zip(waiting, counts):  # noqa: B905  # `strict` came with Python 3.10
+            if not _is_due(one, ordinal, count):
+                continue
+            fired = Fired(
+                index=one.index,
+                fault=one.fault.name,
+                point=point,
+                ordinal=ordinal,
+                arguments=shown,
+                life=self._lifeline.name,
+                pid=_getpid(),
+                thread=thread,
+                at=monotonic_ns(),
+                where=_user_frames(sys._getframe(2)),
+            )
+            if self._fired.claim(_record_name(one, count), fired):
+                action = one.fault.act(fired, self) or action
+        return action
+
+    def _waits(self, armed: Armed, arguments: Sequence[object]) -> bool:
+        if armed.life not in (None, self._lifeline.name):
+            return False
+        if armed.after is not None and not self._fired.has_fired(armed.after):
+            return False
+        return armed.accepts(arguments)
+
+    # -- what faults may use (faults.base.Surroundings) --------------------------------------
+
+    def die(self) -> None:
+        if self._orders.death == "exit":
+            _exit(EXIT_STATUS)
+        _kill(_getpid(), signal.SIGKILL)
+        while True:  # another thread may take the signal; this one must not run on
+            signal.pause()
+
+    def stop_life(self) -> None:
+        self._note_stop(b"S")
+        # To this thread, which therefore can't run on; it stops the whole process. The process that
+        # started the life stops the rest of its group when it reads the note.
+        signal.pthread_kill(get_ident(), signal.SIGSTOP)
+
+    def hold_thread(self, also_at: tuple[str, ...]) -> None:
+        self._hold = also_at
+        self._note_stop(b"H")
+        _read(self._lifeline.resume, 1)
+        self._hold = None
+        self._released.set()
+
+    def _wait_if_held(self, point: str) -> None:
+        if any(matches(pattern, point) for pattern in self._hold or ()):
+            self._released.wait()
+
+    def _note_stop(self, how: bytes) -> None:
+        with contextlib.suppress(OSError), open(self._lifeline.stacks, "w") as file:
+            faulthandler.dump_traceback(file, all_threads=True)
+        with contextlib.suppress(OSError):
+            _write(self._lifeline.wake, how)
+
+
+def _is_due(armed: Armed, ordinal: int, count: int) -> bool:
+    if armed.ordinal is not None:
+        return ordinal == armed.ordinal
+    return armed.nth is None or count == armed.nth
+
+
+def _record_name(armed: Armed, count: int) -> str:
+    """One name for a fault that fires once, so that only one process can claim it."""
+    return str(armed.index) if armed.nth is not None else f"{armed.index}.{count}"
+
+
+def _user_frames(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
+    frames = []
+    while frame is not None and len(frames) < _MAX_FRAMES:
+        code = frame.f_code
+        if not (code.co_filename.startswith(PACKAGE) or code.co_filename == TRAMPOLINE):
+            frames.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(frames)
