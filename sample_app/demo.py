@@ -1,0 +1,125 @@
+"""Two stories, played with real processes that really die, told from the databases.
+
+Nothing that is printed was written beforehand: every value is read back.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from . import db, jobs, outbox, receiver, reports, worker
+from .deaths import dies_at
+from .errors import Conflict
+from .payloads import Payload, key_of
+
+PAYLOAD: Payload = {
+    "customer": "acme",
+    "period": "2026-01",
+    "input_version": "1",
+    "owner": "ada@acme.example",
+    "amount": 120050,
+    "currency": "EUR",
+}
+
+
+class Hands:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="sample-app-") as directory:
+        lease_story(Path(directory) / "lease")
+        print()
+        delivery_story(Path(directory) / "delivery")
+
+
+def lease_story(home: Path) -> None:
+    print("Leases and generations")
+    clock = Hands()
+    db.init(home)
+    job_id = jobs.register(home, key_of(PAYLOAD), PAYLOAD, clock()).job_id
+    say("registered", _job(home, job_id))
+    died = dies_at("sample_app.job.claimed", lambda: worker.work_once(home, "A", clock))
+    say("t=0   A claims and is killed", died, _job(home, job_id))
+    clock.now = 10
+    say("t=10  B finds to claim", jobs.claim(home, "B", clock()))
+    clock.now = 30
+    claim = jobs.claim(home, "B", clock())
+    assert claim is not None
+    say("t=30  B claims generation", claim.generation, _job(home, job_id))
+    say("      A finishes generation 1", reports.finish(home, job_id, 1, "A's", clock()))
+    say("      B finishes generation 2", reports.finish(home, job_id, 2, "B's", clock()))
+    say("      C finds to claim", jobs.claim(home, "C", clock()), _job(home, job_id))
+    report = reports.latest(home, job_id)
+    say("      the report is", report and report["body"])
+
+
+def delivery_story(home: Path) -> None:
+    print("Commit and delivery")
+    clock = Hands()
+    db.init(home)
+    key = key_of(PAYLOAD)
+    jobs.register(home, key, PAYLOAD, clock())
+
+    def work() -> object:
+        return worker.work_once(home, "A", clock)
+
+    say("killed before COMMIT", dies_at("sample_app.outbox.before_commit", work), _counts(home))
+    clock.now = 30
+    say("killed after COMMIT", dies_at("sample_app.job.committed", work), _counts(home))
+    saved = jobs.register(home, key, PAYLOAD, clock())
+    answer = "already_committed" if saved.result else saved.state
+    say("the caller asks again", answer, _counts(home))
+    say("same key, another input", _try_another(home, key, clock()), _counts(home))
+
+    def dispatch() -> object:
+        return outbox.dispatch_once(home, clock)
+
+    died = dies_at("sample_app.receiver.committed", dispatch)
+    say("killed once received", died, _counts(home))
+    say("offered again", _offer_again(home, clock()), _counts(home))
+    dispatch()
+    say("dispatched", _counts(home))
+
+
+def say(what: str, *values: object) -> None:
+    print(f"  {what:<27}", *values)
+
+
+def _job(home: Path, job_id: int) -> tuple[str, int]:
+    row = jobs.get(home, job_id)
+    return (row["state"], row["generation"])
+
+
+def _counts(home: Path) -> str:
+    """done jobs / reports / events (delivered), and what the receiver has."""
+    with db.app(home) as conn:
+        done, made, sent, arrived = conn.execute(
+            "SELECT (SELECT count(*) FROM jobs WHERE state = 'done'),"
+            " (SELECT count(*) FROM reports), (SELECT count(*) FROM outbox),"
+            " (SELECT count(*) FROM outbox WHERE delivered_at IS NOT NULL)"
+        ).fetchone()
+    state = f"{done} done, {made} reports, {sent} events ({arrived} delivered)"
+    return f"{state}, inbox {len(receiver.inbox(home))}"
+
+
+def _try_another(home: Path, key: str, now: float) -> str:
+    try:
+        jobs.register(home, key, {**PAYLOAD, "amount": 1}, now)
+    except Conflict:
+        return "conflict"
+    return "accepted"
+
+
+def _offer_again(home: Path, now: float) -> str:
+    [event] = outbox.pending(home)
+    payload = outbox.payload_of(event)
+    answer = receiver.receive(home, event["event_id"], payload, now)
+    return "accepted" if answer.first else "duplicate"
