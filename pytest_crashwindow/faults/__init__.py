@@ -10,6 +10,6 @@ from .error import Error
 from .lost_ack import LostAck
 from .pause import Pause
 
-BUILT_IN: tuple[type[Fault], ...] = (Crash, LostAck, Error, Pause, Duplicate, Delay)
+BUILT_IN: tuple[Fault, ...] = (Crash(), LostAck(), Error(), Pause(), Duplicate(), Delay())
 
 __all__ = ["BUILT_IN", "Action", "Crash", "Delay", "Duplicate", "Error", "Fault", "LostAck", "Pause", "Surroundings"]

@@ -6,7 +6,7 @@ This module runs inside lives: standard library only.
 from __future__ import annotations
 
 import enum
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ..record import Fired
 
@@ -43,9 +43,20 @@ class Fault:
     only_calls: ClassVar[bool] = False
     """whether it needs an attached call, because it acts on the call itself"""
 
+    required: ClassVar[tuple[str, ...]] = ()
+    """parameters that a marker takes right after the point"""
+    may_repeat: ClassVar[bool] = False
+    """whether `nth=None` (every hit) makes sense"""
+    deadly: ClassVar[bool] = False
+    """whether the process ends by it, so that its record explains a death"""
+
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         """Do it. Called in the life, after the record is written."""
         raise NotImplementedError
+
+    def configured(self, **parameters: Any) -> Fault:
+        """This fault with other parameters, as a marker gives them. Raises TypeError or BadOption."""
+        return type(self)(**parameters) if parameters else self
 
     def __repr__(self) -> str:
         return self.name

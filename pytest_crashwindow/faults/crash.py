@@ -10,6 +10,7 @@ class Crash(Fault):
     """SIGKILL: no `finally`, no `atexit`, no flush, no rollback by Python."""
 
     name = "crash"
+    deadly = True
 
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         life.die()

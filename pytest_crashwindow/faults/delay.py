@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from ..errors import BadOption
 from ..record import Fired
 from .base import Action, Fault, Surroundings
 
@@ -15,8 +16,11 @@ class Delay(Fault):
 
     name = "delay"
     ends = ("enter",)
+    required = ("seconds",)
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float = 0.0) -> None:
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds < 0:
+            raise BadOption(f"delay: seconds is a number, not negative; got {seconds!r}")
         self.seconds = seconds
 
     def act(self, fired: Fired, life: Surroundings) -> Action | None:

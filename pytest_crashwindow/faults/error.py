@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..record import Fired
 from .base import Action, Fault, Surroundings
-from .raising import Raisable, exception_of
+from .raising import Raisable, check_raisable, exception_of
 
 
 class Error(Fault):
@@ -15,8 +15,11 @@ class Error(Fault):
 
     name = "error"
     ends = ("enter",)
+    required = ("error",)
+    may_repeat = True
 
     def __init__(self, error: Raisable = OSError) -> None:
+        check_raisable(error)
         self.error = error
 
     def act(self, fired: Fired, life: Surroundings) -> Action | None:

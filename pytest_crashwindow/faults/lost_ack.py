@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..record import Fired
 from .base import Action, Fault, Surroundings
-from .raising import Raisable, exception_of
+from .raising import Raisable, check_raisable, exception_of
 
 
 class LostAck(Fault):
@@ -16,8 +16,10 @@ class LostAck(Fault):
 
     name = "lost_ack"
     ends = ("exit",)
+    may_repeat = True
 
     def __init__(self, error: Raisable = TimeoutError) -> None:
+        check_raisable(error)
         self.error = error
 
     def act(self, fired: Fired, life: Surroundings) -> Action | None:

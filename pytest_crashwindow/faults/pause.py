@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..errors import BadOption
 from ..record import Fired
 from .base import Action, Fault, Surroundings
 
@@ -16,9 +19,13 @@ class Pause(Fault):
 
     name = "pause"
 
-    def __init__(self, scope: str = "life", hold: tuple[str, ...] = ()) -> None:
+    def __init__(self, scope: str = "life", hold: Sequence[str] = ()) -> None:
+        if scope not in ("life", "thread"):
+            raise BadOption(f'pause: scope is "life" or "thread", not {scope!r}')
+        if hold and scope != "thread":
+            raise BadOption('pause: hold=[...] holds threads and needs scope="thread"')
         self.scope = scope
-        self.hold = hold
+        self.hold = (hold,) if isinstance(hold, str) else tuple(hold)
 
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         if self.scope == "thread":

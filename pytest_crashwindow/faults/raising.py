@@ -6,8 +6,20 @@ import copy
 import importlib
 from typing import Union
 
+from ..errors import BadOption
+
 Raisable = Union[type[BaseException], BaseException, str]
 """a class, an instance, or a string `"module:Name"` that is imported in the life"""
+
+
+def check_raisable(given: object) -> None:
+    """Raise BadOption unless an exception can be made of it."""
+    if isinstance(given, str):
+        module, colon, name = given.partition(":")
+        if not (module and colon and name):
+            raise BadOption(f"an exception given as text is 'module:Name', not {given!r}")
+    elif not isinstance(given, BaseException) and not (isinstance(given, type) and issubclass(given, BaseException)):
+        raise BadOption(f"an exception is a class, an instance or text 'module:Name', not {given!r}")
 
 
 def exception_of(given: Raisable, message: str) -> BaseException:
@@ -15,15 +27,14 @@ def exception_of(given: Raisable, message: str) -> BaseException:
 
     A class is called with `message`; one that wants other arguments is called with none.
     An instance is copied where it can be, so that tracebacks of two raisings don't mix.
-    Raises ImportError, AttributeError or TypeError when `given` leads to no exception.
+    Raises ImportError, AttributeError or BadOption when `given` leads to no exception.
     """
     if isinstance(given, str):
         module, _, name = given.partition(":")
         given = _found(importlib.import_module(module), name)
     if isinstance(given, BaseException):
         return _copied(given)
-    if not (isinstance(given, type) and issubclass(given, BaseException)):
-        raise TypeError(f"{given!r} is neither an exception nor a string 'module:Name'")
+    check_raisable(given)
     try:
         return given(message)
     except TypeError:

@@ -1,0 +1,130 @@
+"""From what a marker, a keyword or a window says to faults that wait for their hit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .errors import BadOption
+from .faults import Fault
+from .points import Armed, split_end
+from .windows import Window, split_hit
+
+SUFFIX = "_at"
+
+
+class Faults:
+    """The faults of a run by name: built-in ones and those that plugins registered."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self._by_name: dict[str, Fault] = {}
+        for fault in faults:
+            if fault.name in self._by_name:
+                raise BadOption(f"two faults are called {fault.name!r}; a registered fault needs a name of its own")
+            self._by_name[fault.name] = fault
+
+    def __getitem__(self, name: str) -> Fault:
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    @property
+    def names(self) -> list[str]:
+        """In the order in which a sweep tries them at one point."""
+        return list(self._by_name)
+
+    def by_marker(self, marker: str) -> Fault | None:
+        """The fault that a marker or keyword such as `crash_at` arms."""
+        return self._by_name.get(marker.removesuffix(SUFFIX)) if marker.endswith(SUFFIX) else None
+
+
+def armed_by(
+    fault: Fault, args: tuple[Any, ...], kwargs: Mapping[str, Any], index: int, life: str | None = None
+) -> Armed:
+    """What `@pytest.mark.FAULT_at(*args, **kwargs)` arms. Raises BadOption."""
+    label = f"{fault.name}{SUFFIX}"
+    names = ("point", *fault.required, "nth")
+    if len(args) > len(names):
+        raise BadOption(f"{label}: takes at most {len(names)} positional arguments ({', '.join(names)}), got {args!r}")
+    given: dict[str, Any] = dict(zip(names, args, strict=False))
+    twice = given.keys() & kwargs.keys()
+    if twice:
+        raise BadOption(f"{label}: {', '.join(sorted(twice))} is given twice")
+    given.update(kwargs)
+    for name in ("point", *fault.required):
+        if name not in given:
+            raise BadOption(f"{label}: {name!r} is missing; it is used as {_usage(fault)}")
+    point, nth, match = given.pop("point"), given.pop("nth", 1), given.pop("match", None)
+    _check(label, fault, point, nth, match)
+    name, ordinal = split_hit(point)
+    return Armed(index, name, _configured(fault, label, given), nth, ordinal, match, life)
+
+
+def _usage(fault: Fault) -> str:
+    required = "".join(f", {name}" for name in fault.required)
+    return f"{fault.name}{SUFFIX}(point{required}, nth=1)"
+
+
+def _check(label: str, fault: Fault, point: object, nth: object, match: object) -> None:
+    if not isinstance(point, str) or not point:
+        raise BadOption(f"{label}: the point is a name such as 'shop.order.committed', not {point!r}")
+    if nth is None and not fault.may_repeat:
+        raise BadOption(f"{label}: nth=None (every hit) is for faults that leave the life running: error, lost_ack")
+    if nth is not None and (isinstance(nth, bool) or not isinstance(nth, int) or nth < 1):
+        raise BadOption(f"{label}: nth counts from 1, got {nth!r}")
+    if match is not None and not isinstance(match, str):
+        raise BadOption(f"{label}: match is a glob for an argument, such as 'order-7*', not {match!r}")
+    check_end(fault, point, label)
+
+
+def check_end(fault: Fault, point: str, label: str) -> None:
+    """Refuse a fault at an end of a call where it has no meaning."""
+    name, _ = split_hit(point)
+    call, end = split_end(name)
+    if end is None:
+        return
+    if fault.only_calls and end not in fault.ends:
+        raise BadOption(f"{label}: a call is {fault.name}d as a whole: name it as {call!r} or '{call}:{fault.ends[0]}'")
+    if fault.name == "lost_ack" and end == "enter":
+        raise BadOption(
+            f"{label}: an answer can be lost after the call only: name it as {call!r} or '{call}:exit' "
+            f"(`error_at` loses the request)"
+        )
+
+
+def _configured(fault: Fault, label: str, parameters: dict[str, Any]) -> Fault:
+    try:
+        return fault.configured(**parameters)
+    except TypeError:
+        unknown = ", ".join(sorted(parameters.keys() - set(fault.required)))
+        raise BadOption(f"{label}: unknown argument {unknown}; it is used as {_usage(fault)}") from None
+    except BadOption as error:
+        raise BadOption(f"{label}: {error}") from None
+
+
+def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: int) -> list[Armed]:
+    """Take keywords such as `pause_at="shop.job.computed"` out of those of a target, for one life.
+
+    A value is a point, a tuple of what the marker takes, or a dict of the marker's keywords.
+    """
+    armed = []
+    for name in [n for n in keywords if faults.by_marker(n) is not None]:
+        fault, value = faults.by_marker(name), keywords.pop(name)
+        assert fault is not None
+        if isinstance(value, Mapping):
+            args, kwargs = (), dict(value)
+        else:
+            args, kwargs = (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
+        armed.append(armed_by(fault, args, kwargs, index + len(armed), life))
+    return armed
+
+
+def armed_for_window(window: Window, fault_at: Mapping[tuple[str, str], Fault]) -> list[Armed]:
+    """A window's steps, each of which waits until the one before it has fired."""
+    armed = []
+    for index, step in enumerate(window.steps):
+        fault = fault_at[step.fault, step.point]
+        after = index - 1 if index else None
+        armed.append(Armed(index, step.point, fault, ordinal=step.hit, after=after))
+    return armed

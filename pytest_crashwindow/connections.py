@@ -1,0 +1,72 @@
+"""Where SQLite connections were opened, so that one left open across a fork can be pointed at.
+
+While a test with the fixture runs, `sqlite3.Connection.__init__` notes the line that called it; the
+type is put back as it was at the test's end. No audit hook is needed, which could not be removed.
+"""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from .errors import OpenConnection
+from .world import open_sqlite_files
+
+_LIBRARY = (sqlite3.__file__.rpartition("/")[0], __file__)
+
+
+class OpenedAt:
+    """Notes the caller of every new connection between `watch` and `forget`."""
+
+    def __init__(self) -> None:
+        self._where: dict[int, str] = {}
+        self._original: Callable[..., None] | None = None
+
+    def watch(self) -> None:
+        """Begin to note."""
+        from .surgery import thawed
+
+        original, where = sqlite3.Connection.__init__, self._where
+
+        def __init__(self: sqlite3.Connection, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            where[id(self)] = _caller(sys._getframe(1))
+            original(self, *args, **kwargs)
+
+        self._original = original
+        with thawed(sqlite3.Connection):
+            sqlite3.Connection.__init__ = __init__  # type: ignore[method-assign]
+
+    def forget(self) -> None:
+        """Put the type back."""
+        from .surgery import thawed
+
+        if self._original is not None:
+            with thawed(sqlite3.Connection):
+                sqlite3.Connection.__init__ = self._original  # type: ignore[method-assign]
+            self._original = None
+        self._where.clear()
+
+    def refuse_open_ones(self) -> None:
+        """Raise OpenConnection if a database is open in this process, naming where it was opened."""
+        paths = open_sqlite_files()
+        if not paths:
+            return
+        places = [self._where.get(id(thing)) for thing in gc.get_objects() if isinstance(thing, sqlite3.Connection)]
+        known = sorted({place for place in places if place})
+        opened = f"opened at {', '.join(known)}" if known else "opened before this test, or not by sqlite3"
+        raise OpenConnection(
+            f"a database connection is open ({', '.join(paths)}; {opened}), and a life is to be forked. "
+            "SQLite connections don't survive a fork: the copy can corrupt the database. "
+            "Close it before run() or start(), or open it inside the life."
+        )
+
+
+def _caller(frame: FrameType | None) -> str:
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"

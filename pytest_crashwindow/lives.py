@@ -1,0 +1,462 @@
+"""Lives as their starter sees them: start, watch, pause, wake, kill and reap one process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+from .errors import LifeNotOver, UnattributedDeath, Unpicklable
+from .guard import Guard, fork_quietly
+from .living import STACKS_SIGNAL, LifeFiles, Result
+from .record import Fired
+from .tracker import EXIT_STATUS
+from .windows import Step, Window
+
+_TICK = 0.05  # seconds between looks for what no descriptor announces: a stop that isn't ours
+_STACKS_PATIENCE = 2.0  # seconds for a hung life to write its stacks
+
+
+class Child(Protocol):
+    """A process that can be watched. Implemented for our own children and for those of a guard."""
+
+    pid: int
+
+    def change(self, timeout: float) -> int | None:
+        """The next wait status (stop or end), or None if `timeout` seconds bring none."""
+
+    @property
+    def descriptor(self) -> int | None:
+        """Readable when `change` may have news; None where the system has no such thing."""
+
+    def close(self) -> None:
+        """Let go of descriptors, after the end."""
+
+
+class OwnChild:
+    """A child of this process."""
+
+    def __init__(self, main: Callable[[], NoReturn]) -> None:
+        self.pid = fork_quietly()
+        if self.pid == 0:
+            main()
+        self._pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else None
+
+    @property
+    def descriptor(self) -> int | None:
+        return self._pidfd
+
+    def change(self, timeout: float) -> int | None:
+        deadline = time.monotonic() + timeout
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+            if pid:
+                return status
+            if time.monotonic() >= deadline:
+                return None
+            time.sleep(0.0002)
+
+    def close(self) -> None:
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+
+
+class GuardedChild:
+    """A child of a guard of its own: a life that is started outside a world, while fixtures are set up."""
+
+    def __init__(self, main: Callable[[], NoReturn]) -> None:
+        self._guard = Guard(lambda _: main())
+        self.pid = self._guard.fork()
+
+    @property
+    def descriptor(self) -> int | None:
+        return self._guard.events
+
+    def change(self, timeout: float) -> int | None:
+        return self._guard.change(self.pid, timeout)
+
+    def close(self) -> None:
+        """Its children may go on, as those of any program; `retire` ends them."""
+
+    def retire(self) -> None:
+        """End the guard, and whatever the life left behind."""
+        self._guard.close()
+
+    def abandon(self) -> None:
+        """In a forked child of this process."""
+        self._guard.abandon()
+
+
+class Surround(Protocol):
+    """What a life asks of the world it is in."""
+
+    def fired(self) -> list[Fired]:
+        """The records of faults so far."""
+
+    def hits_of(self, life: str) -> list[str]:
+        """The hits of one life, in order."""
+
+    def is_deadly(self, fired: Fired) -> bool:
+        """Whether this fault ends the process."""
+
+    def tell(self, event: str, life: str, **more: Any) -> None:
+        """Put something into the timeline."""
+
+    def blame(self, verdict: str, text: str) -> None:
+        """This world can't pass any more."""
+
+
+class Life:
+    """One process that executes the user's code. Made by `run`, `start` and `supervise`."""
+
+    def __init__(
+        self, name: str, child: Child, files: LifeFiles, world: Surround, wake: int, resume: int, limit: float
+    ) -> None:
+        self.name = name
+        """unique in its world"""
+        self.pid = child.pid
+        self._child, self._files, self._world = child, files, world
+        self._wake, self._resume, self._limit = wake, resume, limit
+        self._state = "running"
+        self._held = 0
+        self._result: Result | None = None
+        self._status: int | None = None
+        self._asked_outcome = False
+        self.stacks = ""
+
+    def __repr__(self) -> str:
+        return f"<Life {self.name} {self._state}>"
+
+    # -- what became of it -------------------------------------------------------------------
+
+    @property
+    def outcome(self) -> str:
+        """`"returned"`, `"raised"`, `"crashed"`, `"paused"`, `"killed"` or `"timed out"`.
+
+        A life in the background that still runs says `"running"`.
+        """
+        self._look()
+        self._asked_outcome = True
+        return self._state
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a fault of this world ended it."""
+        self._look()
+        return self._state == "crashed"
+
+    @property
+    def paused(self) -> bool:
+        """Whether it (or with `scope="thread"` one of its threads) is stopped at a point."""
+        self._look()
+        return self._state == "paused"
+
+    @property
+    def over(self) -> bool:
+        """Whether the process has ended."""
+        return self._status is not None
+
+    @property
+    def value(self) -> Any:
+        """What the target returned; the exception of one that raised is raised here."""
+        __tracebackhide__ = True
+        result = self._over_result()
+        if result.outcome == "raised":
+            error = self.error
+            assert error is not None
+            raise error
+        if result.payload is None:
+            raise Unpicklable(
+                f"life {self.name!r} returned a {result.kind}, which can't come back to the test "
+                f"({result.problem}). Return plain data instead."
+            )
+        return _loaded(result, self.name)
+
+    @property
+    def error(self) -> BaseException | None:
+        """The exception of a life that raised, with the life's own traceback as a note; else None."""
+        if self._result is None or self._result.outcome != "raised":
+            return None
+        if self._result.payload is None:
+            error: BaseException = Unpicklable(
+                f"life {self.name!r} raised a {self._result.kind}, which can't come back to the test "
+                f"({self._result.problem})"
+            )
+        else:
+            error = _loaded(self._result, self.name)
+        error.add_note(f"in life {self.name!r}:\n{self._result.traceback}")
+        return error
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status as `subprocess` gives it; negative for a signal, None while it lives."""
+        return None if self._status is None else os.waitstatus_to_exitcode(self._status)
+
+    @property
+    def hits(self) -> list[str]:
+        """The points passed, in order: `["shop.order.committed+1", ...]`."""
+        return self._world.hits_of(self.name)
+
+    @property
+    def window(self) -> Window | None:
+        """The fault (or faults) that fired in this life."""
+        steps = [Step(f.point, f.ordinal, f.fault) for f in self._world.fired() if f.life == self.name]
+        return Window(tuple(steps)) if steps else None
+
+    @property
+    def stdout(self) -> str:
+        """What it and its children printed."""
+        return _text_of(self._files.stdout)
+
+    @property
+    def stderr(self) -> str:
+        """What it and its children printed to stderr, logging and thread tracebacks included."""
+        return _text_of(self._files.stderr)
+
+    def _over_result(self) -> Result:
+        self._look()
+        if self._result is None:
+            hint = {
+                "running": "is still running: wait() for it",
+                "paused": "is paused: resume() it",
+            }.get(self._state, f"has no value, it {'was ' if self._state != 'timed out' else ''}{self._state}")
+            raise LifeNotOver(f"life {self.name!r} {hint}")
+        return self._result
+
+    # -- waiting and acting ------------------------------------------------------------------
+
+    def wait(self) -> Life:
+        """Wait for the end, at most `crashwindow_life_timeout` seconds; then the life is ended.
+
+        Raises LifeNotOver for a life that is stopped as a whole, which would never end.
+        """
+        __tracebackhide__ = True
+        self._look()
+        if self._state == "paused" and not self._held:
+            raise LifeNotOver(f"life {self.name!r} is paused and would never end: resume() it first")
+        self._watch(lambda: self.over or (self._state == "paused" and not self._held))
+        if self._state == "paused" and not self._held:
+            raise LifeNotOver(f"life {self.name!r} paused instead of ending: resume() it first")
+        return self
+
+    def wait_paused(self) -> Life:
+        """Wait until it is paused. Raises LifeNotOver if it ends instead."""
+        __tracebackhide__ = True
+        self._watch(lambda: self.over or self._state == "paused")
+        if self._state != "paused":
+            raise LifeNotOver(f"life {self.name!r} was to be paused, but {self._state}; it passed {self.hits}")
+        return self
+
+    def wait_idle(self) -> Life:
+        """Wait until it ends or is paused."""
+        __tracebackhide__ = True
+        self._watch(lambda: self.over or self._state == "paused")
+        return self
+
+    def resume(self, wait: bool = True) -> Life:
+        """Wake a paused life and wait until it ends or is paused again; on any other do nothing."""
+        __tracebackhide__ = True
+        self._look()
+        if self._state != "paused":
+            return self
+        self._world.tell("resumed", self.name)
+        self._state = "running"
+        if self._held:
+            held, self._held = self._held, 0
+            os.write(self._resume, b"r" * held)
+        else:
+            self._signal(signal.SIGCONT)
+            self._wake_process_outside_group()
+        return self.wait_idle() if wait else self
+
+    def kill(self) -> Life:
+        """SIGKILL to the whole life, from outside. An ended life stays as it is."""
+        self._look()
+        if not self.over:
+            self._end("killed")
+        return self
+
+    def _end(self, state: str) -> None:
+        self._signal(signal.SIGKILL)
+        while (status := self._child.change(60)) is not None and os.WIFSTOPPED(status):
+            pass
+        self._close(status if status is not None else signal.SIGKILL, state)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _wake_process_outside_group(self) -> None:
+        """A child of the life that made a session of its own stopped itself; only its record names it."""
+        for fired in self._world.fired():
+            if fired.life == self.name and fired.pid != self.pid and fired.fault == "pause":
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(fired.pid, signal.SIGCONT)
+
+    # -- watching ----------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Take in what has happened, without waiting."""
+        while not self.over and self._take_in(0):
+            pass
+
+    def _watch(self, until: Callable[[], bool]) -> None:
+        __tracebackhide__ = True
+        deadline = time.monotonic() + self._limit
+        self._look()
+        while not until():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self._time_out()
+                return
+            self._take_in(min(left, _TICK))
+
+    def _take_in(self, timeout: float) -> bool:
+        """One piece of news at most; False if there was none within `timeout` seconds."""
+        __tracebackhide__ = True
+        ready = select.poll()
+        for fd in (self._wake, self._child.descriptor):
+            if fd is not None and fd >= 0:
+                ready.register(fd, select.POLLIN)
+        if self._child.descriptor is None:
+            timeout = min(timeout, 0.005)
+        fds = {fd for fd, _ in ready.poll(timeout * 1000)}
+        if self._wake in fds:
+            note = os.read(self._wake, 1)
+            if note:
+                return self._noted(note)
+            os.close(self._wake)  # nobody can write to it any more
+            self._wake = -1
+        status = self._child.change(0)
+        if status is None:
+            return False
+        if os.WIFSTOPPED(status):
+            self._pause(held=False)
+        else:
+            self._ended(status)
+        return True
+
+    def _noted(self, note: bytes) -> bool:
+        if note == b"H":
+            self._pause(held=True)
+            return True
+        # The process that passes the point stops itself; the rest of the life is stopped here.
+        self._signal(signal.SIGSTOP)
+        status = self._child.change(60)
+        if status is not None and not os.WIFSTOPPED(status):
+            self._ended(status)
+        elif status is not None:
+            self._pause(held=False)
+        return True
+
+    def _pause(self, held: bool) -> None:
+        self._held += held
+        self._state = "paused"
+        self._world.tell("paused", self.name, held=held)
+
+    def _ended(self, status: int) -> None:
+        __tracebackhide__ = True
+        self._result = _read_result(self._files.result)
+        if self._result is not None and status == 0:
+            self._close(status, self._result.outcome)
+        elif self._explained(status):
+            self._result = None
+            self._close(status, "crashed")
+        else:
+            self._result = None
+            self._close(status, "unattributed death")
+            text = self._unattributed(status)
+            self._world.blame("unattributed death", text)
+            raise UnattributedDeath(text)
+
+    def _explained(self, status: int) -> bool:
+        code = os.waitstatus_to_exitcode(status)
+        ours = [f for f in self._world.fired() if f.pid == self.pid and self._world.is_deadly(f)]
+        return bool(ours) and code in (-signal.SIGKILL, EXIT_STATUS)
+
+    def _unattributed(self, status: int) -> str:
+        code = os.waitstatus_to_exitcode(status)
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
+        hints = {
+            -signal.SIGKILL: "Killed from outside: the out-of-memory killer, a `kill -9`, or the test itself "
+            "(use life.kill() for that).",
+            -signal.SIGSEGV: "A crash of the interpreter or of an extension; its stack is in stderr.",
+        }
+        hint = hints.get(code, "Something called os._exit, or ended the process in another way.")
+        return (
+            f"unattributed death: life {self.name!r} ended {how} without a result, and no fault of this test "
+            f"did that. {hint}\npassed: {', '.join(self.hits[-5:]) or 'no point'}\nstderr: {self.stderr[-2000:]}"
+        )
+
+    def _time_out(self) -> None:
+        self.stacks = self.dump_stacks()
+        where = f" (paused at {self.hits[-1:]})" if self._state == "paused" else ""
+        self._end("timed out")
+        self._world.blame(
+            "hung",
+            f"life {self.name!r} was still running after {self._limit:g} s{where} and was ended. "
+            f"Its threads were:\n{self.stacks}",
+        )
+
+    def dump_stacks(self) -> str:
+        """What its threads are doing, as text. A stopped life wrote that before it stopped."""
+        if self.over:
+            return ""
+        before = _size(self._files.stacks)
+        if self._state != "paused" or self._held:
+            self._signal(STACKS_SIGNAL)
+            deadline = time.monotonic() + _STACKS_PATIENCE
+            size = before
+            while time.monotonic() < deadline and (size == before or _size(self._files.stacks) != size):
+                size = _size(self._files.stacks)
+                time.sleep(0.01)
+        text = _text_of(self._files.stacks)
+        return text[-6000:] or "(no stack: the process is blocked in the kernel, or is no Python)"
+
+    def _close(self, status: int, state: str) -> None:
+        self._status, self._state = status, state
+        self._child.close()
+        for fd in (self._wake, self._resume):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+        self._wake = -1
+        self._world.tell("ended", self.name, outcome=state)
+
+
+def _loaded(result: Result, name: str) -> Any:
+    assert result.payload is not None
+    try:
+        return pickle.loads(result.payload)
+    except Exception as error:
+        raise Unpicklable(
+            f"the {result.kind} that life {name!r} {result.outcome} can't be rebuilt in the test "
+            f"({type(error).__name__}: {error}). Return plain data instead."
+        ) from None
+
+
+def _read_result(path: Path) -> Result | None:
+    try:
+        return Result(**pickle.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,186 @@
+"""What a forked process does to become a life: a process of its own that happens to share our memory.
+
+It gets its own session, its own output files, its own signal handlers and exit handlers; it runs the
+target, ends as a program ends, hands over the result and leaves. It never returns into pytest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import faulthandler
+import gc
+import inspect
+import io
+import logging
+import os
+import pickle
+import random
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn
+
+from .tracker import PACKAGE, TRAMPOLINE, Lifeline, Orders, Tracker
+
+STACKS_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2 + 3) - 3
+"""asks a life for the stacks of its threads; one that programs hardly ever use"""
+
+
+@dataclass
+class Result:
+    """What a life hands over at its end."""
+
+    outcome: str
+    """`"returned"` or `"raised"`"""
+    payload: bytes | None
+    """the pickled value or exception"""
+    kind: str
+    """the type's qualified name"""
+    problem: str = ""
+    """why there is no payload"""
+    traceback: str = ""
+
+
+@dataclass
+class LifeFiles:
+    """Where a life writes, and where its starter reads."""
+
+    directory: Path
+
+    def __post_init__(self) -> None:
+        self.stdout = self.directory / "stdout"
+        self.stderr = self.directory / "stderr"
+        self.result = self.directory / "result"
+        self.stacks = self.directory / "stacks"
+
+
+def live(
+    target: Callable[[], Any],
+    files: LifeFiles,
+    begin: Callable[[], tuple[Tracker, Orders]],
+    name: str,
+    wake: int,
+    resume: int,
+    seed: str,
+) -> NoReturn:
+    """Be a life. Whatever the target raises, this ends the process."""
+    status = 70
+    try:
+        os.setsid()
+        _own_output(files)
+        _own_signals(files)
+        _leave_pytest(seed)
+        tracker, orders = begin()
+        tracker.begin(orders, Lifeline(name, os.getpid(), wake, resume, files.stacks))
+        result = _run(target)
+        _end_as_a_program_does()
+        tracker.active = False
+        _hand_over(result, files)
+        status = 0
+    except BaseException:
+        with contextlib.suppress(BaseException):
+            traceback.print_exc()
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _own_output(files: LifeFiles) -> None:
+    """Files of its own instead of pytest's capture; lines arrive as they are printed."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    for number, path in ((1, files.stdout), (2, files.stderr)):
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(fd, number)
+        os.close(fd)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = _text(1)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _text(2)  # type: ignore[misc]
+
+
+def _text(fd: int) -> io.TextIOWrapper:
+    return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def _own_signals(files: LifeFiles) -> None:
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    faulthandler.enable(file=2)
+    fd = os.open(files.stacks, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    faulthandler.register(STACKS_SIGNAL, file=fd, all_threads=True, chain=False)
+
+
+def _leave_pytest(seed: str) -> None:
+    """Undo what pytest set up for itself, and what a fork shares with its siblings by accident."""
+    gc.freeze()  # a collection then looks at this life's own objects only
+    atexit._clear()
+    threading.excepthook = threading.__excepthook__
+    sys.unraisablehook = sys.__unraisablehook__
+    root = logging.getLogger()
+    for handler in root.handlers[:]:
+        if type(handler).__module__.startswith("_pytest."):
+            root.removeHandler(handler)
+    # Lives differ from each other, and are alike in every world.
+    random.seed(seed)
+
+
+def _run(target: Callable[[], Any]) -> Result:
+    try:
+        value = target()
+        if inspect.iscoroutine(value):
+            value = asyncio.run(value)
+    except BaseException as error:
+        error.__traceback__ = _without_plugin(error.__traceback__)
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        return _packed("raised", error, text)
+    return _packed("returned", value, "")
+
+
+def _packed(outcome: str, value: object, text: str) -> Result:
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    try:
+        return Result(outcome, pickle.dumps(value), kind, traceback=text)
+    except Exception as error:
+        return Result(outcome, None, kind, f"{type(error).__name__}: {error}", text)
+
+
+def _without_plugin(tb: TracebackType | None) -> TracebackType | None:
+    while tb is not None and tb.tb_frame.f_code.co_filename.startswith((PACKAGE, TRAMPOLINE)):
+        tb = tb.tb_next
+    return tb
+
+
+def _end_as_a_program_does() -> None:
+    """Threads joined, exit handlers run, buffers flushed: an `os._exit` alone would do none of it."""
+    for step in (threading._shutdown, atexit._run_exitfuncs, _flush_files):  # type: ignore[attr-defined]
+        try:
+            step()
+        except BaseException:
+            traceback.print_exc()
+
+
+def _flush_files() -> None:
+    """At its end a program flushes the files it left open. Those from before the fork are not its own."""
+    for thing in gc.get_objects():
+        if isinstance(thing, io.TextIOWrapper | io.BufferedWriter | io.BufferedRandom):
+            with contextlib.suppress(Exception):
+                thing.flush()
+
+
+def _hand_over(result: Result, files: LifeFiles) -> None:
+    """In one piece: a result cut short by a death is none."""
+    unfinished = files.result.with_suffix(".part")
+    unfinished.write_bytes(pickle.dumps(result.__dict__))
+    unfinished.replace(files.result)

@@ -1,0 +1,167 @@
+"""Options: one table, from which flags, ini values and environment variables are made and checked.
+
+marker > command line > environment > ini.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+PREFIX = "crashwindow_"
+
+IniType = Literal["string", "linelist", "bool"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One setting. `flag` None means that it has no command-line flag."""
+
+    name: str
+    parse: Callable[[str], Any]
+    default: Any
+    help: str
+    ini_type: IniType = "string"
+    flag: bool = True
+    metavar: str | None = None
+
+
+def _whole(minimum: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < minimum:
+            raise ValueError
+        return value
+
+    parse.__doc__ = f"a whole number from {minimum}"
+    return parse
+
+
+def _seconds(text: str) -> float:
+    """a number of seconds above 0"""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError
+    return value
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            near = difflib.get_close_matches(text, words, 1)
+            raise ValueError(f"did you mean {near[0]!r}?" if near else "")
+        return text
+
+    parse.__doc__ = "one of " + ", ".join(words)
+    return parse
+
+
+def _yes(text: str) -> bool:
+    """true or false"""
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """names or globs, one in a line (in the environment also separated by commas)"""
+    return tuple(name.strip() for line in text.splitlines() for name in line.split(",") if name.strip())
+
+
+OPTIONS = (
+    Option("points", _names, (), "globs for the points to use; !GLOB excludes", "linelist", flag=False),
+    Option("calls", _names, (), "calls to attach points to, such as shop.mail:Mailer.send", "linelist", flag=False),
+    Option(
+        "probes",
+        _names,
+        None,
+        "built-in points to use: sqlite3, files, http, smtp, subprocess (default: all)",
+        "linelist",
+        flag=False,
+    ),
+    Option("life_timeout", _seconds, 30.0, "seconds that a life may take before it counts as hung", metavar="S"),
+    Option("death", _one_of("kill", "exit"), "kill", "how `crash` ends a life: SIGKILL, or os._exit", metavar="HOW"),
+    Option("off", _yes, False, "run controls only: no fault is armed", "bool"),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a run, resolved."""
+
+    points: tuple[str, ...]
+    calls: tuple[str, ...]
+    probes: tuple[str, ...] | None
+    life_timeout: float
+    death: str
+    off: bool
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option as flag and ini value."""
+    group = parser.getgroup("crashwindow", "crash windows")
+    for option in OPTIONS:
+        parser.addini(PREFIX + option.name, option.help, type=option.ini_type, default=None)
+        if not option.flag:
+            continue
+        flag, dest = f"--crashwindow-{option.name.replace('_', '-')}", PREFIX + option.name
+        if option.ini_type == "bool":
+            group.addoption(flag, dest=dest, action="store_const", const="true", default=None, help=option.help)
+        else:
+            group.addoption(flag, dest=dest, default=None, metavar=option.metavar, help=option.help)
+
+
+def resolve(config: pytest.Config) -> Settings:
+    """All options, or a UsageError that says which value is wrong and where it came from."""
+    _refuse_unknown_names(config)
+    return Settings(**{option.name: _resolved(config, option) for option in OPTIONS})
+
+
+def _resolved(config: pytest.Config, option: Option) -> Any:
+    for given, source in _sources(config, option):
+        try:
+            return option.parse(given)
+        except ValueError as error:
+            expected = (option.parse.__doc__ or "").strip()
+            hint = f"; {error}" if str(error).startswith("did you mean") else ""
+            raise pytest.UsageError(f"{source}: expected {expected}, got {given!r}{hint}") from None
+    return option.default
+
+
+def _sources(config: pytest.Config, option: Option) -> list[tuple[str, str]]:
+    """The given values as text, the strongest first, each with where it came from."""
+    name = PREFIX + option.name
+    flag = config.getoption(name, None) if option.flag else None
+    environment = os.environ.get(name.upper())
+    try:
+        ini = config.getini(name)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{name} in {_ini_file(config)}: {error}") from None
+    found = [(flag, f"--{name.replace('_', '-')}"), (environment, name.upper()), (ini, f"{name} in {_ini_file(config)}")]
+    return [(_as_text(value), source) for value, source in found if value is not None]
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "\n".join(str(v) for v in value)
+    return str(value)
+
+
+def _ini_file(config: pytest.Config) -> str:
+    return config.inipath.name if config.inipath else "the command line's -o"
+
+
+def _refuse_unknown_names(config: pytest.Config) -> None:
+    known = {(PREFIX + option.name).upper() for option in OPTIONS}
+    for name in os.environ:
+        if name.startswith(PREFIX.upper()) and name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise pytest.UsageError(f"unknown environment variable {name}{hint}")

@@ -1,0 +1,70 @@
+"""State directories: what is durable in a world, kept as it was after set-up and put back for each world."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+
+class Snapshots:
+    """Copies of directories and files, each taken once, and put back at the same absolute path.
+
+    The copies are made by the guard or a world, never by the pytest process: to open and close a file
+    drops the POSIX locks that the same process holds on it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._index = directory / "index"
+
+    def take(self, path: Path) -> None:
+        """Keep what is at `path` (possibly nothing); a second call for the same path does nothing."""
+        digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        entry = self._index / digest
+        if entry.exists():
+            return
+        self._index.mkdir(parents=True, exist_ok=True)
+        copy = self._directory / digest
+        if path.is_dir():
+            shutil.copytree(path, copy, symlinks=True, ignore=_special_files)
+        elif path.exists():
+            shutil.copy2(path, copy)
+        entry.write_bytes(os.fsencode(path))
+
+    def restore(self) -> None:
+        """Make everything kept as it was."""
+        if not self._index.is_dir():
+            return
+        for entry in self._index.iterdir():
+            put_back(self._directory / entry.name, Path(os.fsdecode(entry.read_bytes())))
+
+
+def put_back(copy: Path, target: Path) -> None:
+    """Make `target` as `copy` is. A directory keeps its inode: shells and tests stand in it."""
+    if copy.is_dir() and target.is_dir() and not target.is_symlink():
+        for child in target.iterdir():
+            _remove(child)
+        shutil.copytree(copy, target, symlinks=True, dirs_exist_ok=True)
+        return
+    if target.exists() or target.is_symlink():
+        _remove(target)
+    if copy.is_dir():
+        shutil.copytree(copy, target, symlinks=True)
+    elif copy.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(copy, target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _special_files(directory: str, names: list[str]) -> list[str]:
+    """Sockets, pipes and devices hold no state that a copy could keep."""
+    paths = {name: Path(directory, name) for name in names}
+    return [n for n, p in paths.items() if not (p.is_symlink() or p.is_dir() or p.is_file())]

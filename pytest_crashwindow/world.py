@@ -1,0 +1,119 @@
+"""A world's control directory: everything that is written down about one execution of a test body."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .arming import Faults
+from .ledger import Ledger
+from .living import LifeFiles
+from .points import Armed
+from .record import Fired, FiredRecords, Hit, read_trace
+from .windows import Window, escape
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a world can't pass, whatever its test body says."""
+
+    verdict: str
+    """`"hung"`, `"unattributed death"`, `"not reached"`, `"error"`"""
+    text: str
+
+
+@dataclass
+class World:
+    """One execution of the test body. Read by its report, and by the sweep to find windows."""
+
+    directory: Path
+    faults: Faults
+    window: Window | None = None
+    armed: list[Armed] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def make(self) -> None:
+        """Create what lives write to."""
+        for name in ("fired", "lives"):
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+        self.tell("world", "", window=str(self.window) if self.window else None)
+
+    @property
+    def _events(self) -> Ledger:
+        return Ledger(self.directory / "events")
+
+    def files_of(self, life: str) -> LifeFiles:
+        """Where a life writes its output and result."""
+        return LifeFiles(self.directory / "lives" / escape(life))
+
+    def hits(self) -> list[Hit]:
+        """All hits of all lives, in order."""
+        return read_trace(self.directory / "trace")
+
+    def hits_of(self, life: str) -> list[str]:
+        """The hits of one life, in order, as `POINT+N`."""
+        return [str(hit) for hit in self.hits() if hit.life == life]
+
+    def fired(self) -> list[Fired]:
+        """The records of faults, in order."""
+        return FiredRecords(self.directory / "fired").read()
+
+    def is_deadly(self, fired: Fired) -> bool:
+        """Whether this fault ends its process."""
+        return fired.fault in self.faults and self.faults[fired.fault].deadly
+
+    def unfired(self) -> list[Armed]:
+        """What was armed and never fired."""
+        done = {fired.index for fired in self.fired()}
+        return [armed for armed in self.armed if armed.index not in done]
+
+    def tell(self, event: str, life: str, **more: Any) -> None:
+        """Put something into the timeline."""
+        self._events.append({"event": event, "life": life, "at": time.monotonic_ns(), **more})
+
+    def events(self) -> list[Mapping[str, Any]]:
+        """What was told, in order."""
+        return self._events.entries()
+
+    def blame(self, verdict: str, text: str) -> None:
+        """This world can't pass any more."""
+        self.problems.append(Problem(verdict, text))
+        self.tell("problem", "", verdict=verdict, text=text)
+
+    def running(self) -> dict[str, int]:
+        """Lives that were started and haven't ended, as far as was told: name -> pid."""
+        alive: dict[str, int] = {}
+        for event in self.events():
+            if event["event"] == "started":
+                alive[event["life"]] = event["pid"]
+            elif event["event"] == "ended":
+                alive.pop(event["life"], None)
+        return alive
+
+
+def open_sqlite_files() -> list[str]:
+    """Paths of SQLite databases that this process has open, by their descriptors.
+
+    The header is read by `pread` on the descriptor itself: to open and close the file anew would drop
+    the locks that this process holds on it.
+    """
+    found = []
+    for name in os.listdir("/dev/fd"):
+        try:
+            fd = int(name)
+            if os.pread(fd, 16, 0) == b"SQLite format 3\0":
+                found.append(_path_of(fd))
+        except OSError:
+            continue
+    return sorted(set(found))
+
+
+def _path_of(fd: int) -> str:
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return f"descriptor {fd}"
