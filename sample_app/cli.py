@@ -66,10 +66,10 @@ def _submit(args: argparse.Namespace) -> None:
 
 def _work(args: argparse.Namespace) -> None:
     if args.once:
-        claim = worker.work_once(args.home, args.worker, time.time, lease=args.lease)
+        claim = worker.work_once(args.home, args.worker, time.time, worker.Tools(lease=args.lease))
         print("nothing to do" if claim is None else f"worked on job {claim.job_id}")
         return
-    worker.run_until_idle(args.home, args.worker, time.time, lease=args.lease)
+    worker.run_until_idle(args.home, args.worker, time.time, tools=worker.Tools(lease=args.lease))
 
 
 def _dispatch(args: argparse.Namespace) -> None:

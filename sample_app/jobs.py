@@ -27,8 +27,8 @@ CLAIM_LIMIT = 50  # claims; a job that outlives so many workers is killing them
 # may have happened, so running it again is not for a worker to decide.
 _CLAIMABLE = """
     stop_requested_at IS NULL AND waiting_for IS NULL AND (
-      (state IN ('pending', 'retryable') AND not_before <= :now)
-      OR (state = 'running' AND lease_until <= :now))
+      (state IN ('pending', 'retryable') AND not_before <= ?)
+      OR (state = 'running' AND lease_until <= ?))
 """
 
 
@@ -93,12 +93,18 @@ def register_in(
     return Saved(row["job_id"], row["state"], new=False, result=_result(conn, row["job_id"]))
 
 
-def claim(home: Path, worker: str, now: float, lease: float = LEASE) -> Claim | None:
+def claim(
+    home: Path,
+    worker: str,
+    now: float,
+    lease: float = LEASE,
+    kinds: tuple[str, ...] = ("report", "publish"),
+) -> Claim | None:
     """Take the oldest claimable job until `now + lease`, with the next generation; or None."""
     with db.app(home) as conn:
         with db.transaction(conn):
             check_not_backwards(conn, now)
-            row = _oldest(conn, now)
+            row = _oldest(conn, now, kinds)
             if row is None:
                 return None
             claimed = _take(conn, row, worker, now, lease)
@@ -149,13 +155,16 @@ def everything(home: Path) -> list[sqlite3.Row]:
         return conn.execute("SELECT * FROM jobs ORDER BY job_id").fetchall()
 
 
-def next_due(home: Path) -> float | None:
+def next_due(home: Path, kinds: tuple[str, ...] = ("report", "publish")) -> float | None:
     """The earliest time at which some job may be claimable; None = no worker is needed."""
+    marks = ", ".join("?" * len(kinds))
     with db.app(home) as conn:
         row = conn.execute(
             "SELECT min(CASE state WHEN 'running' THEN lease_until ELSE not_before END) AS due"
             " FROM jobs WHERE state IN ('pending', 'retryable', 'running')"
             " AND stop_requested_at IS NULL AND waiting_for IS NULL"
+            f" AND kind IN ({marks})",
+            kinds,
         ).fetchone()
     return None if row["due"] is None else float(row["due"])
 
@@ -193,9 +202,11 @@ def _insert(
     return job_id
 
 
-def _oldest(conn: sqlite3.Connection, now: float) -> sqlite3.Row | None:
+def _oldest(conn: sqlite3.Connection, now: float, kinds: tuple[str, ...]) -> sqlite3.Row | None:
+    marks = ", ".join("?" * len(kinds))
     row: sqlite3.Row | None = conn.execute(
-        f"SELECT * FROM jobs WHERE {_CLAIMABLE} ORDER BY job_id LIMIT 1", {"now": now}
+        f"SELECT * FROM jobs WHERE {_CLAIMABLE} AND kind IN ({marks}) ORDER BY job_id LIMIT 1",
+        (now, now, *kinds),
     ).fetchone()
     return row
 

@@ -111,6 +111,7 @@ CREATE TABLE people (
 CREATE TABLE approvals (
   request_id     TEXT PRIMARY KEY,
   job_id         INTEGER NOT NULL REFERENCES jobs,   -- whose report
+  publish_job_id INTEGER NOT NULL REFERENCES jobs,   -- parked until the answer
   report_version INTEGER NOT NULL,
   report_digest  TEXT NOT NULL,
   action         TEXT NOT NULL,
@@ -155,7 +156,7 @@ CREATE TABLE pages (
   page_id    TEXT NOT NULL,
   version    INTEGER NOT NULL,
   generation INTEGER NOT NULL,
-  body       TEXT NOT NULL,
+  body       TEXT,                        -- NULL = fenced before anything was written
   written_at REAL NOT NULL,
   PRIMARY KEY (page_id, version)
 );

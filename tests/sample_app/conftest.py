@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from sample_app import db
+from sample_app import approvals, db, jobs, worker
 from sample_app.demo import PAYLOAD, Hands
-from sample_app.payloads import Payload
+from sample_app.payloads import Payload, key_of
+from sample_app.ticket_client import TicketClient
+from sample_app.ticket_desk import Desk
+from sample_app.ticket_server import TicketServer
 
 DiesAt = Callable[[str, Callable[[], object]], bool]
+Serve = Callable[..., TicketClient]
 
 
 @pytest.fixture
@@ -69,3 +75,33 @@ def _child(name: str, nth: int, act: Callable[[], object]) -> None:
         traceback.print_exc()
     finally:
         os._exit(1)
+
+
+@pytest.fixture
+def serve(home: Path, clock: Hands) -> Iterator[Serve]:
+    """Start a ticket service in a mode; returns a client for it."""
+    with contextlib.ExitStack() as stack:
+
+        def start(mode: str = "keys", retention: float = 86400.0) -> TicketClient:
+            server = TicketServer(Desk(home, clock, mode, retention))
+            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.server_close)
+            stack.callback(server.shutdown)
+            return TicketClient(server.url, mode=mode, retention=retention)
+
+        yield start
+
+
+@pytest.fixture
+def publishable(home: Path, payload: Payload, clock: Hands) -> int:
+    """The publish job of a report whose publication Bo has approved."""
+    job_id = jobs.register(home, key_of(payload), payload, clock()).job_id
+    worker.work_once(home, "A", clock)
+    approvals.set_person(home, "bo", "secret", True)
+    request = approvals.request(home, job_id, "ada", "bo", clock())
+    row = approvals.get(home, request)
+    approvals.answer(home, request, "bo", "secret", True, 1, row["action_hash"], clock())
+    publish_id: int = row["publish_job_id"]
+    return publish_id

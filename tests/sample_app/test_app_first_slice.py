@@ -115,7 +115,7 @@ def test_the_model_runs_outside_any_transaction(home: Path, payload: Payload, cl
             return "made"
 
     submit(home, payload)
-    worker.work_once(home, "A", clock, model=model)
+    worker.work_once(home, "A", clock, worker.Tools(model=model))
     assert facts(home) == (1, 1, 1, 0)
 
 
@@ -128,7 +128,7 @@ def test_safe_failures_come_back_later_and_end_as_a_dead_letter(
     job_id = submit(home, payload)
     states = []
     for _ in range(5):
-        worker.work_once(home, "A", clock, model=model)
+        worker.work_once(home, "A", clock, worker.Tools(model=model))
         states.append(jobs.get(home, job_id)["state"])
         assert jobs.claim(home, "A", clock()) is None
         clock.now = jobs.get(home, job_id)["not_before"]

@@ -1,0 +1,72 @@
+"""Publishing an approved report: ticket, page, then our own books and the owner's notice."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from pathlib import Path
+
+from . import approvals, db, intents, jobs, outbox, pages, reports, ticket_effect
+from .clocks import Clock
+from .jobs import Claim
+from .moves import move
+from .ticket_client import TicketClient
+
+
+def work_on_publication(home: Path, claim: Claim, client: TicketClient, clock: Clock) -> bool:
+    """Do what is left of it. False = it isn't ours to do, or has been set aside."""
+    try:
+        ticket_id = ticket_effect.ensure(home, claim, parameters_of(claim), client, clock)
+    except intents.NotOurs:
+        return False
+    except approvals.NotApproved as refusal:
+        approvals.stop_job(home, claim.job_id, claim.generation, refusal, clock())
+        return False
+    return ticket_id is not None and _publish(home, claim, ticket_id, clock)
+
+
+def parameters_of(claim: Claim) -> dict[str, str]:
+    """The parameters of the action as it was approved."""
+    parameters: dict[str, str] = claim.payload["action"]["parameters"]
+    return parameters
+
+
+def finish(home: Path, claim: Claim, ticket_id: int, now: float) -> bool:
+    """Result, event and notice in one transaction. False = refused, nothing changed."""
+    with db.app(home) as conn:
+        with db.transaction(conn):
+            if reports.already_finished(conn, claim.job_id, claim.generation):
+                return True
+            if not jobs.holds(conn, claim.job_id, claim.generation):
+                return False
+            _commit(conn, claim, ticket_id, now)
+            sys.audit("sample_app.publication.before_commit", claim.job_id)
+        sys.audit("sample_app.publication.committed", claim.job_id)
+    return True
+
+
+def _publish(home: Path, claim: Claim, ticket_id: int, clock: Clock) -> bool:
+    if not _may_go_on(home, claim):
+        return False
+    page_id, version = claim.payload["action"]["object_id"], claim.payload["version"]
+    body = parameters_of(claim)["body"]
+    return pages.write(home, page_id, version, claim.generation, body, clock()) and finish(
+        home, claim, ticket_id, clock()
+    )
+
+
+def _may_go_on(home: Path, claim: Claim) -> bool:
+    # Only saves work: the page store decides by itself about a generation that is too old.
+    with db.app(home) as conn:
+        return jobs.holds(conn, claim.job_id, claim.generation)
+
+
+def _commit(conn: sqlite3.Connection, claim: Claim, ticket_id: int, now: float) -> None:
+    conn.execute(
+        "UPDATE jobs SET committed_at = ?, done_at = ? WHERE job_id = ?", (now, now, claim.job_id)
+    )
+    move(conn, claim.job_id, "finished", now, generation=claim.generation, ticket=ticket_id)
+    job = jobs.get_in(conn, claim.job_id)
+    text = f"{parameters_of(claim)['title']}: ticket {ticket_id}"
+    event_id = f"report.published:{claim.task_key}"
+    outbox.add(conn, claim.job_id, event_id, outbox.notice(job, text), now)

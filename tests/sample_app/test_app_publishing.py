@@ -1,0 +1,233 @@
+"""Ticket, page and notice of an approved report: in order, and with deaths in every window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sample_app import (
+    cancel,
+    events,
+    intents,
+    jobs,
+    outbox,
+    pages,
+    receiver,
+    reconcile,
+    resolve,
+    worker,
+)
+from sample_app.demo import Hands
+from sample_app.errors import Refused
+from sample_app.ticket_client import OutcomeUnknown, Ticket, TicketClient
+from sample_app.ticket_desk import Desk, ledger
+
+DiesAt = Callable[[str, Callable[[], object]], bool]
+Serve = Callable[..., TicketClient]
+
+PAGE = "acme/2026-01/1"
+
+# where the worker dies, how many tickets there are, what the intent says
+WINDOWS = [
+    ("sample_app.job.claimed", 0, None),
+    ("sample_app.intent.before_commit", 0, None),
+    ("sample_app.intent.committed", 0, "prepared"),
+    ("sample_app.intent.before_sent", 0, "prepared"),
+    ("sample_app.intent.sent", 0, "sent"),
+    ("sample_app.ticket.sent", 1, "sent"),
+    ("sample_app.intent.before_confirmed", 1, "sent"),
+    ("sample_app.intent.confirmed", 1, "confirmed"),
+    ("sample_app.page.before_commit", 1, "confirmed"),
+    ("sample_app.page.written", 1, "confirmed"),
+    ("sample_app.publication.before_commit", 1, "confirmed"),
+    ("sample_app.publication.committed", 1, "confirmed"),
+]
+
+
+def idle(home: Path, clock: Hands, client: TicketClient, name: str = "B") -> None:
+    def wait(seconds: float) -> None:
+        clock.now += seconds
+
+    worker.run_until_idle(home, name, clock, wait, worker.Tools(client))
+
+
+def check_all_done(home: Path, job_id: int) -> None:
+    assert jobs.get(home, job_id)["state"] == "done"
+    assert len(ledger(home)) == 1
+    page = pages.read(home, PAGE)
+    assert page and page["body"].startswith("Report for acme")
+    assert outbox.pending(home) == []
+    assert len(receiver.notifications(home)) == 2
+    assert events.differences(home) == []
+
+
+@pytest.mark.parametrize("mode", ["keys", "search", "none"])
+def test_without_any_death(
+    home: Path, clock: Hands, serve: Serve, publishable: int, mode: str
+) -> None:
+    idle(home, clock, serve(mode))
+    check_all_done(home, publishable)
+
+
+@pytest.mark.parametrize("mode", ["keys", "search", "none"])
+@pytest.mark.parametrize(("point", "tickets", "state"), WINDOWS)
+def test_death_at(
+    home: Path,
+    clock: Hands,
+    serve: Serve,
+    publishable: int,
+    dies_at: DiesAt,
+    mode: str,
+    point: str,
+    tickets: int,
+    state: str | None,
+) -> None:
+    client = serve(mode)
+    tools = worker.Tools(client)
+    assert dies_at(point, lambda: worker.work_once(home, "A", clock, tools))
+    intent = intents.of_job(home, publishable)
+    assert (len(ledger(home)), intent and intent.state) == (tickets, state)
+    idle(home, clock, client)
+    # Only an intent that was sent, at a service that can't tell, needs a person.
+    blind = mode == "none" or (mode == "search" and tickets == 0)
+    if state == "sent" and blind:
+        settle_by_hand(home, clock, publishable, tickets)
+        idle(home, clock, client)
+    check_all_done(home, publishable)
+
+
+def settle_by_hand(home: Path, clock: Hands, job_id: int, tickets: int) -> None:
+    assert jobs.get(home, job_id)["state"] == "uncertain"
+    assert jobs.claim(home, "C", clock() + 1000) is None
+    assert len(ledger(home)) == tickets
+    if tickets:
+        resolve.happened(home, job_id, ledger(home)[0]["ticket_id"], "ledger", clock())
+    else:
+        resolve.did_not_happen(home, job_id, "ledger", clock())
+
+
+class LostAnswer(TicketClient):
+    """The service acts; its answer never arrives."""
+
+    def create(self, operation_id: str, parameters: dict[str, str]) -> Ticket:
+        super().create(operation_id, parameters)
+        raise OutcomeUnknown("no answer")
+
+
+def test_a_timeout_is_not_a_failure(
+    home: Path, clock: Hands, serve: Serve, publishable: int
+) -> None:
+    client = serve()
+    worker.work_once(home, "A", clock, worker.Tools(LostAnswer(client.url)))
+    assert jobs.get(home, publishable)["state"] == "uncertain"
+    assert reconcile.reconcile_once(home, client, clock) == [publishable]
+    idle(home, clock, client)
+    check_all_done(home, publishable)
+
+
+def test_no_connection_is_safe_to_retry(home: Path, clock: Hands, publishable: int) -> None:
+    nobody = TicketClient("http://127.0.0.1:9")
+    worker.work_once(home, "A", clock, worker.Tools(nobody))
+    assert jobs.get(home, publishable)["state"] == "retryable"
+    intent = intents.of_job(home, publishable)
+    assert intent and intent.state == "prepared"
+
+
+def test_a_forgotten_key_is_queried_and_not_retried(
+    home: Path, clock: Hands, serve: Serve, publishable: int, dies_at: DiesAt
+) -> None:
+    client = serve(retention=100)
+    tools = worker.Tools(client)
+    assert dies_at("sample_app.intent.sent", lambda: worker.work_once(home, "A", clock, tools))
+    clock.now = 200
+    idle(home, clock, client)
+    assert jobs.get(home, publishable)["state"] == "uncertain"
+    assert ledger(home) == []
+
+
+def test_a_ticket_that_is_found_after_the_retention_time_is_adopted(
+    home: Path, clock: Hands, serve: Serve, publishable: int, dies_at: DiesAt
+) -> None:
+    client = serve(retention=100)
+    tools = worker.Tools(client)
+    assert dies_at("sample_app.ticket.sent", lambda: worker.work_once(home, "A", clock, tools))
+    clock.now = 200
+    idle(home, clock, client)
+    check_all_done(home, publishable)
+
+
+def test_a_found_ticket_with_another_content_is_not_adopted(
+    home: Path, clock: Hands, serve: Serve, publishable: int, dies_at: DiesAt
+) -> None:
+    client = serve()
+    tools = worker.Tools(client)
+    assert dies_at("sample_app.intent.sent", lambda: worker.work_once(home, "A", clock, tools))
+    intent = intents.of_job(home, publishable)
+    assert intent
+    Desk(home, clock).create("sample", intent.operation_id, {**intent.parameters, "body": "?"})
+    idle(home, clock, client)
+    assert jobs.get(home, publishable)["state"] == "uncertain"
+
+
+def test_compensation_has_an_intent_of_its_own(
+    home: Path, clock: Hands, serve: Serve, publishable: int, dies_at: DiesAt
+) -> None:
+    client = serve("none")
+    tools = worker.Tools(client)
+    assert dies_at("sample_app.ticket.sent", lambda: worker.work_once(home, "A", clock, tools))
+    idle(home, clock, client)
+    [ticket] = ledger(home)
+
+    def compensate() -> object:
+        return resolve.compensated(
+            home, publishable, ticket["ticket_id"], "not wanted", client, clock
+        )
+
+    assert dies_at("sample_app.ticket.compensated", compensate)
+    assert jobs.get(home, publishable)["state"] == "uncertain"
+    assert compensate() == "cancelled"
+    [ticket] = ledger(home)
+    assert ticket["cancelled_at"] is not None
+    own = intents.of_job(home, publishable, "compensate")
+    assert own and own.state == "confirmed"
+    assert events.differences(home) == []
+
+
+def test_only_an_uncertain_job_can_be_resolved(home: Path, clock: Hands, publishable: int) -> None:
+    with pytest.raises(Refused):
+        resolve.did_not_happen(home, publishable, "", clock())
+
+
+@pytest.mark.parametrize(("point", "tickets", "state"), WINDOWS)
+def test_cancelled_after_a_death_at(
+    home: Path,
+    clock: Hands,
+    serve: Serve,
+    publishable: int,
+    dies_at: DiesAt,
+    point: str,
+    tickets: int,
+    state: str | None,
+) -> None:
+    client = serve()
+    tools = worker.Tools(client)
+    assert dies_at(point, lambda: worker.work_once(home, "A", clock, tools))
+    if point == "sample_app.publication.committed":
+        with pytest.raises(Refused):
+            cancel.cancel(home, publishable, clock())
+        return
+    cancel.cancel(home, publishable, clock())
+    idle(home, clock, client)
+    assert jobs.get(home, publishable)["state"] == "cancelled"
+    assert len(ledger(home)) == tickets  # neither a new one nor one undone
+    assert not pages.write(home, PAGE, 1, 1, "late", clock())
+    assert events.differences(home) == []
+
+
+def test_a_stale_generation_cannot_write_the_page(home: Path) -> None:
+    assert pages.write(home, "p", 1, 42, "new", 0)
+    assert not pages.write(home, "p", 1, 41, "stale", 0)
+    page = pages.read(home, "p")
+    assert page and page["body"] == "new"
