@@ -14,6 +14,7 @@ import ctypes
 import json
 import os
 import select
+import shutil
 import signal
 import sys
 import time
@@ -45,10 +46,13 @@ def fork_quietly() -> int:
 class Guard:
     """A guard process and its end in the process that made it.
 
-    `child_main(order)` runs in each child that `fork` asks for; `prepare()` runs once in the guard.
+    `child_main(order)` runs in each child that `fork` asks for; `prepare()` runs once in the guard;
+    `debris` is a directory that the guard removes if the process that made it dies.
     """
 
-    def __init__(self, child_main: Callable[[Any], None], prepare: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, child_main: Callable[[Any], None], debris: Path, prepare: Callable[[], None] = lambda: None
+    ) -> None:
         orders, self._orders = os.pipe()
         self._events, events = os.pipe()
         self._unread: list[bytes] = []
@@ -57,7 +61,7 @@ class Guard:
         if self.pid == 0:
             os.close(self._orders)
             os.close(self._events)
-            _Keeper(orders, events, child_main).serve(prepare)
+            _Keeper(orders, events, child_main, debris).serve(prepare)
         os.close(orders)
         os.close(events)
         try:
@@ -96,18 +100,13 @@ class Guard:
         """End the guard and everything below it."""
         if self._orders < 0:
             return
+        with contextlib.suppress(WorldBroken):
+            self._order({"end": True})
         os.close(self._orders)
         self._orders = -1
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         os.close(self._events)
-
-    def abandon(self) -> None:
-        """In a forked child of the guard's maker: let go of what ties the guard's end to ours."""
-        if self._orders >= 0:
-            os.close(self._orders)
-            os.close(self._events)
-            self._orders = -1
 
     def _order(self, order: dict[str, Any]) -> None:
         try:
@@ -148,8 +147,9 @@ class Guard:
 class _Keeper:
     """The guard's own side."""
 
-    def __init__(self, orders: int, events: int, child_main: Callable[[Any], None]) -> None:
+    def __init__(self, orders: int, events: int, child_main: Callable[[Any], None], debris: Path) -> None:
         self._orders, self._events, self._child_main = orders, events, child_main
+        self._debris: Path | None = debris
         self._groups: list[int] = []
 
     def serve(self, prepare: Callable[[], None]) -> NoReturn:
@@ -164,6 +164,8 @@ class _Keeper:
             traceback.print_exc()
         finally:
             kill_descendants(self._groups)
+            if self._debris is not None:
+                shutil.rmtree(self._debris, ignore_errors=True)
             os._exit(0)
 
     def _mute_signals(self) -> None:
@@ -208,6 +210,8 @@ class _Keeper:
         if "clear" in order:
             kill_descendants(self._groups)
             self._tell("cleared")
+        elif "end" in order:
+            self._debris = None
         else:
             self._fork(order["fork"])
 

@@ -71,8 +71,8 @@ class OwnChild:
 class GuardedChild:
     """A child of a guard of its own: a life that is started outside a world, while fixtures are set up."""
 
-    def __init__(self, main: Callable[[], NoReturn]) -> None:
-        self._guard = Guard(lambda _: main())
+    def __init__(self, main: Callable[[], NoReturn], debris: Path) -> None:
+        self._guard = Guard(lambda _: main(), debris)
         self.pid = self._guard.fork()
 
     @property
@@ -88,10 +88,6 @@ class GuardedChild:
     def retire(self) -> None:
         """End the guard, and whatever the life left behind."""
         self._guard.close()
-
-    def abandon(self) -> None:
-        """In a forked child of this process."""
-        self._guard.abandon()
 
 
 class Surround(Protocol):
@@ -128,8 +124,10 @@ class Life:
         self._held = 0
         self._result: Result | None = None
         self._status: int | None = None
-        self._asked_outcome = False
+        self.timeout_was_seen = False
+        """whether somebody read an `outcome` of "timed out", and so has taken the decision himself"""
         self.stacks = ""
+        self.timeout_text = ""
 
     def __repr__(self) -> str:
         return f"<Life {self.name} {self._state}>"
@@ -143,7 +141,7 @@ class Life:
         A life in the background that still runs says `"running"`.
         """
         self._look()
-        self._asked_outcome = True
+        self.timeout_was_seen |= self._state == "timed out"
         return self._state
 
     @property
@@ -283,6 +281,11 @@ class Life:
             self._end("killed")
         return self
 
+    def retire(self) -> None:
+        """For one that was started while fixtures were set up: end it with all that it left behind."""
+        if isinstance(self._child, GuardedChild):
+            self._child.retire()
+
     def _end(self, state: str) -> None:
         self._signal(signal.SIGKILL)
         while (status := self._child.change(60)) is not None and os.WIFSTOPPED(status):
@@ -399,10 +402,9 @@ class Life:
         self.stacks = self.dump_stacks()
         where = f" (paused at {self.hits[-1:]})" if self._state == "paused" else ""
         self._end("timed out")
-        self._world.blame(
-            "hung",
+        self.timeout_text = (
             f"life {self.name!r} was still running after {self._limit:g} s{where} and was ended. "
-            f"Its threads were:\n{self.stacks}",
+            f"Its threads were:\n{self.stacks}"
         )
 
     def dump_stacks(self) -> str:

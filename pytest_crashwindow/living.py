@@ -24,7 +24,6 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn
 
 from .tracker import PACKAGE, TRAMPOLINE, Lifeline, Orders, Tracker
@@ -142,9 +141,7 @@ def _run(target: Callable[[], Any]) -> Result:
         if inspect.iscoroutine(value):
             value = asyncio.run(value)
     except BaseException as error:
-        error.__traceback__ = _without_plugin(error.__traceback__)
-        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        return _packed("raised", error, text)
+        return _packed("raised", error, _traceback_of(error))
     return _packed("returned", value, "")
 
 
@@ -156,10 +153,15 @@ def _packed(outcome: str, value: object, text: str) -> Result:
         return Result(outcome, None, kind, f"{type(error).__name__}: {error}", text)
 
 
-def _without_plugin(tb: TracebackType | None) -> TracebackType | None:
-    while tb is not None and tb.tb_frame.f_code.co_filename.startswith((PACKAGE, TRAMPOLINE)):
-        tb = tb.tb_next
-    return tb
+def _traceback_of(error: BaseException) -> str:
+    """As Python prints it, without the frames of the plugin."""
+    told = traceback.TracebackException.from_exception(error)
+    one: traceback.TracebackException | None = told
+    while one is not None:
+        frames = [f for f in one.stack if not f.filename.startswith((PACKAGE, TRAMPOLINE))]
+        one.stack = traceback.StackSummary.from_list(frames)
+        one = one.__cause__ or one.__context__
+    return "".join(told.format())
 
 
 def _end_as_a_program_does() -> None:

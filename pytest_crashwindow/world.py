@@ -84,6 +84,18 @@ class World:
         self.problems.append(Problem(verdict, text))
         self.tell("problem", "", verdict=verdict, text=text)
 
+    def limit(self, seconds: float | None) -> None:
+        """From inside: end the test body after so many seconds from now, or, with None, never."""
+        (self.directory / "limit").write_text("" if seconds is None else f"{time.monotonic() + seconds}")
+
+    def deadline(self, default: float | None) -> float | None:
+        """When the test body is to be ended, on the monotonic clock in seconds."""
+        try:
+            told = (self.directory / "limit").read_text()
+        except FileNotFoundError:
+            return default
+        return float(told) if told else None
+
     def running(self) -> dict[str, int]:
         """Lives that were started and haven't ended, as far as was told: name -> pid."""
         alive: dict[str, int] = {}

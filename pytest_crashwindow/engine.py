@@ -1,0 +1,94 @@
+"""One run's engine: what its tests share. Made when a test first uses the plugin."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import faults as _faults
+from . import probes as _probes
+from .arming import Faults
+from .errors import BadOption
+from .fixture import CrashWindow
+from .planning import plan_of
+from .points import ENDS
+from .probes.base import Probe
+from .protocol import CRASHWINDOW, TIMEOUT, Protocol
+from .settings import Settings
+from .world import World
+
+
+class Engine:
+    """Faults, probes, known points and a directory for this run."""
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self._config, self._settings = config, settings
+        hook = config.hook
+        self.faults = Faults([*_faults.BUILT_IN, *_flat(hook.pytest_crashwindow_faults(config=config))])
+        self.probes: list[Probe] = [*getattr(_probes, 'BUILT_IN', ()), *_flat(hook.pytest_crashwindow_probes(config=config))]
+        self._refuse_unknown_probes()
+        self._literals: set[str] | None = None
+        self._count = 0
+        self.world: World | None = None
+        """in a world's process: that world"""
+
+    def protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """Run an item."""
+        Protocol(self, item, nextitem).run()
+
+    def fixture(self, item: pytest.Item, tmp_path: Path, base: Path) -> Iterator[CrashWindow]:
+        """The fixture's life in the pytest process. `base` is pytest's directory for temporary files."""
+        self._count += 1
+        directory = base / f"crashwindow-{self._count}"
+        try:
+            plan = plan_of(item, self._settings, self.faults, self.probes)
+        except BadOption as error:
+            pytest.fail(str(error), pytrace=False)
+        crashwindow = CrashWindow(directory, plan)
+        crashwindow.state(tmp_path)
+        item.stash[CRASHWINDOW] = crashwindow
+        try:
+            yield crashwindow
+        finally:
+            crashwindow.close()
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def known_points(self, calls: list[str]) -> set[str]:
+        """Every point name that the project is known to have."""
+        if self._literals is None:
+            from .known import literal_points
+
+            skip = self._config.getini("norecursedirs")
+            self._literals = set(literal_points(self._config.rootpath, skip))
+        probed = {call for probe in self.probes for call in probe.calls}
+        return self._literals | {f"{call}:{end}" for call in probed | set(calls) for end in ENDS}
+
+    def takes_timer(self, item: pytest.Item, settings: Any) -> bool:
+        """Take note of pytest-timeout's setting; True in a world, whose limit is kept from outside."""
+        item.stash[TIMEOUT] = settings
+        if self.world is None:
+            return False
+        self.world.limit(settings.timeout)
+        return True
+
+    def debugging(self) -> None:
+        """A debugger was entered: from now on nobody is in a hurry."""
+        if self.world is not None:
+            self.world.limit(None)
+
+    def _refuse_unknown_probes(self) -> None:
+        names = [probe.name for probe in self.probes]
+        for name in self._settings.probes or ():
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                raise pytest.UsageError(f"crashwindow_probes: unknown probe {name!r}; {hint}There are: {', '.join(names)}")
+
+
+def _flat(lists: list[list[Any]]) -> list[Any]:
+    return [one for some in lists for one in some or ()]

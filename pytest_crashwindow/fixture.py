@@ -1,0 +1,247 @@
+"""The object behind the fixture `crashwindow`: how a test starts lives and looks at what they did."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .arming import Faults, armed_for_life
+from .clock import Clock
+from .connections import OpenedAt
+from .effects import Effects
+from .errors import TooManyDeaths, UnattributedDeath, UnsupportedPlatform
+from .installing import Installed, install
+from .lives import Child, GuardedChild, Life, OwnChild
+from .living import live
+from .points import Armed, Selection
+from .probes.base import Probe
+from .state import Snapshots
+from .tracker import Orders, Tracker
+from .windows import Window
+from .world import World
+
+
+@dataclass
+class Plan:
+    """What a test asks for by markers and options."""
+
+    faults: Faults
+    probes: list[Probe]
+    calls: list[str] = field(default_factory=list)
+    armed: list[Armed] = field(default_factory=list)
+    patterns: tuple[str, ...] = ()
+    death: str = "kill"
+    life_timeout: float = 30.0
+    swept: bool = False
+
+    def armed_for(self, window: Window | None) -> list[Armed]:
+        """What is armed in a world."""
+        return list(self.armed)
+
+    @property
+    def selection(self) -> Selection:
+        """Which points are recorded."""
+        return Selection(self.patterns, frozenset(call for probe in self.probes for call in probe.only_by_name))
+
+
+class CrashWindow:
+    """Starts lives, and holds what outlives them: a clock, effects, state directories.
+
+    One for each test. In the process that sets fixtures up no fault of a marker or sweep fires; the test
+    body runs in a process of its own, a *world*, where they do.
+    """
+
+    def __init__(self, directory: Path, plan: Plan) -> None:
+        self.directory, self.plan = directory, plan
+        ledger = directory / "ledger"
+        ledger.mkdir(parents=True)
+        self.clock = Clock(ledger / "clock")
+        """a clock that stands until the test moves it"""
+        self.effects = Effects(ledger / "effects")
+        """what the code under test did outside"""
+        self._opened = OpenedAt()
+        self._opened.watch()
+        self._snapshots = Snapshots(directory / "snapshots")
+        self._state: list[Path] = []
+        self._in_world = False
+        self.lives: list[Life] = []
+        self._names: dict[str, int] = {}
+        self._tracker: Tracker | None = None
+        self._installed: Installed | None = None
+        self._seed = f"{random.getstate()[1][:4]}"
+        self._setup = self._world = World(directory / "setup", plan.faults)
+        self._world.make()
+        self.state(ledger)
+
+    # -- lives -------------------------------------------------------------------------------
+
+    def run(self, target: Callable[..., Any], *args: Any, name: str | None = None, **kwargs: Any) -> Life:
+        """Run `target(*args, **kwargs)` in a new process; wait until it returned, raised, died or is paused.
+
+        `target` is any callable, closures and `async def` included. Keywords such as
+        `crash_at="shop.order.committed"` arm a fault for this life alone. At most
+        `crashwindow_life_timeout` seconds.
+        """
+        __tracebackhide__ = True
+        return self.start(target, *args, name=name, **kwargs).wait_idle()
+
+    def start(self, target: Callable[..., Any], *args: Any, name: str | None = None, **kwargs: Any) -> Life:
+        """Run `target` in a new process in the background; see `run`."""
+        __tracebackhide__ = True
+        _refuse_unsupported()
+        if not callable(target):
+            raise TypeError(f"run and start take a callable, not {target!r}")
+        self._opened.refuse_open_ones()
+        name = self._unique(name or _name_of(target))
+        armed = armed_for_life(self.plan.faults, kwargs, name, len(self._world.armed))
+        self._world.armed += armed
+        life = self._fork(name, functools.partial(target, *args, **kwargs))
+        self.lives.append(life)
+        return life
+
+    def supervise(self, target: Callable[..., Any], *args: Any, max_lives: int = 10, **kwargs: Any) -> Life:
+        """Run `target` again after each death, until a life ends by itself or is paused; that life.
+
+        Raises TooManyDeaths after `max_lives` deaths.
+        """
+        __tracebackhide__ = True
+        deaths = []
+        for _ in range(max_lives):
+            life = self.run(target, *args, **kwargs)
+            if life.outcome not in ("crashed", "killed"):
+                return life
+            deaths.append(f"{life.name}: {life.outcome} at {life.window or (life.hits or ['no point'])[-1]}")
+        raise TooManyDeaths(f"{_name_of(target)!r} died {max_lives} times (max_lives):\n  " + "\n  ".join(deaths))
+
+    def resume_all(self) -> None:
+        """Wake every paused life and wait for it."""
+        __tracebackhide__ = True
+        for life in self.lives:
+            life.resume()
+
+    # -- what the test says and sees ---------------------------------------------------------
+
+    @property
+    def window(self) -> Window | None:
+        """The window of this world; None in the control and outside sweeps."""
+        return self._world.window
+
+    def state(self, path: str | os.PathLike[str]) -> Path:
+        """Declare one more directory or file as durable state; `tmp_path` is by itself.
+
+        It is put back as it was after set-up for every window of a sweep.
+        """
+        absolute = Path(os.path.abspath(path))
+        if absolute not in self._state:
+            self._state.append(absolute)
+        if self._in_world:
+            self._snapshots.take(absolute)
+        return absolute
+
+    def observe(self, name: str, value: object) -> None:
+        """Put a value (the rows of a table, say) into the timeline of the report."""
+        self._world.tell("observed", "", name=name, value=_plain(value))
+
+    def attach(self, call: str) -> None:
+        """Attach points to a call for this test, such as `"shop.mail:Mailer.send"`."""
+        if call not in self.plan.calls:
+            self.plan.calls.append(call)
+        if self._installed is not None:
+            self._installed.attach_more(call)
+
+    # -- for the plugin ----------------------------------------------------------------------
+
+    def prepare_lives(self) -> None:
+        """In the guard: put points in place and keep the state as it is after set-up."""
+        self._install()
+        for path in self._state:
+            self._snapshots.take(path)
+
+    def enter_world(self, world: World) -> None:
+        """In a world's process: from here on lives belong to this world."""
+        world.make()
+        self._world, self._in_world = world, True
+
+    def leave_world(self) -> None:
+        """In a world's process, after the test body: nothing goes on, and everything is taken in."""
+        for life in self.lives:
+            with contextlib.suppress(UnattributedDeath):
+                life.kill()
+        for life in self.lives:
+            if life.timeout_text and (self.plan.swept or not life.timeout_was_seen):
+                self._world.blame("hung", life.timeout_text)
+
+    def unfired_in_setup(self) -> list[Armed]:
+        """Faults given to lives of fixtures that never fired."""
+        return self._setup.unfired()
+
+    def close(self) -> None:
+        """In pytest's process, when the fixture is torn down."""
+        self._opened.forget()
+        for life in self.lives:
+            life.retire()
+
+    def _install(self) -> None:
+        if self._tracker is None:
+            self._tracker = Tracker()
+            self._installed = install(self._tracker, self.plan.probes, self.plan.calls)
+
+    def _fork(self, name: str, target: Callable[[], Any]) -> Life:
+        files = self._world.files_of(name)
+        files.directory.mkdir(parents=True)
+        woken, wake = os.pipe()
+        resumed, resume = os.pipe()
+        main = self._main(target, name, wake, resumed)
+        child: Child = OwnChild(main) if self._in_world else GuardedChild(main, self.directory)
+        os.close(wake)
+        os.close(resumed)
+        self._world.tell("started", name, pid=child.pid)
+        return Life(name, child, files, self._world, woken, resume, self.plan.life_timeout)
+
+    def _main(self, target: Callable[[], Any], name: str, wake: int, resumed: int) -> Callable[[], NoReturn]:
+        world = self._world
+
+        def begin() -> tuple[Tracker, Orders]:
+            self._install()
+            assert self._tracker is not None
+            orders = Orders(world.directory, world.armed, self.plan.selection, self.plan.death, self._state)
+            return self._tracker, orders
+
+        return lambda: live(target, world.files_of(name), begin, name, wake, resumed, f"{self._seed}/{name}")
+
+    def _unique(self, name: str) -> str:
+        self._names[name] = self._names.get(name, 0) + 1
+        return name if self._names[name] == 1 else f"{name}-{self._names[name]}"
+
+
+def _refuse_unsupported() -> None:
+    if not hasattr(os, "fork") or sys.platform == "win32":
+        raise UnsupportedPlatform(
+            "a life needs fork, SIGKILL and SIGSTOP, which Windows doesn't have. "
+            "Run this test on Linux or macOS, or in WSL or a container."
+        )
+
+
+def _name_of(target: object) -> str:
+    while isinstance(target, functools.partial):
+        target = target.func
+    name = getattr(target, "__name__", None) or type(target).__name__
+    return "life" if name == "<lambda>" else name
+
+
+def _plain(value: object) -> object:
+    """As JSON has it; what JSON doesn't know becomes its `repr`."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(v) for v in value]
+    return repr(value)

@@ -1,0 +1,70 @@
+"""From an item's markers and the run's options to a plan. Bad input ends here, with one clear message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from .arming import Faults, armed_by
+from .errors import BadOption
+from .fixture import Plan
+from .points import Armed, is_glob, split_end
+from .probes.base import Probe
+from .settings import Settings
+
+CALLS = "crashwindow_calls"
+
+
+def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[Probe]) -> Plan:
+    """What one test asks for. Raises BadOption."""
+    armed = [] if settings.off else markers_armed(item, faults)
+    chosen = chosen_probes(settings, probes)
+    names = {call for probe in probes for call in probe.calls}
+    calls = [*settings.calls, *marker_calls(item), *named_calls((a.pattern for a in armed), names)]
+    return Plan(
+        faults=faults,
+        probes=chosen,
+        calls=list(dict.fromkeys(calls)),
+        armed=armed,
+        patterns=settings.points,
+        death=settings.death,
+        life_timeout=settings.life_timeout,
+    )
+
+
+def markers_armed(item: pytest.Item, faults: Faults) -> list[Armed]:
+    """What the markers `crash_at`, `pause_at`, ... arm; the outermost (of module, class) first."""
+    armed: list[Armed] = []
+    for mark in reversed(list(item.iter_markers())):
+        fault = faults.by_marker(mark.name)
+        if fault is not None:
+            armed.append(armed_by(fault, mark.args, mark.kwargs, len(armed)))
+    return armed
+
+
+def marker_calls(item: pytest.Item) -> list[str]:
+    """Calls of the marker `crashwindow_calls`."""
+    calls = [call for mark in item.iter_markers(CALLS) for call in mark.args]
+    for call in calls:
+        if not isinstance(call, str):
+            raise BadOption(f"{CALLS}: a call is text such as 'shop.mail:Mailer.send', not {call!r}")
+    return calls
+
+
+def named_calls(patterns: Iterable[str], probed: set[str]) -> list[str]:
+    """Calls that patterns spell out (`pkg.module:function`, with or without an end): they are attached."""
+    calls = []
+    for pattern in patterns:
+        call, _ = split_end(pattern.removeprefix("!"))
+        module, colon, name = call.partition(":")
+        if colon and module and name and not is_glob(call) and call not in probed:
+            calls.append(call)
+    return calls
+
+
+def chosen_probes(settings: Settings, probes: list[Probe]) -> list[Probe]:
+    """The probes that `crashwindow_probes` names, or all."""
+    if settings.probes is None:
+        return probes
+    return [probe for probe in probes if probe.name in settings.probes]

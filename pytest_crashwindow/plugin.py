@@ -1,0 +1,120 @@
+"""The pytest face of the plugin: options, markers, fixture, hooks. The work is done elsewhere.
+
+pytest imports this module in every run, so it imports little; the rest comes with the first test that
+uses the plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from . import settings as _settings
+
+if TYPE_CHECKING:
+    from .engine import Engine
+    from .fixture import CrashWindow
+
+SETTINGS = pytest.StashKey[_settings.Settings]()
+ENGINE = pytest.StashKey["Engine"]()
+
+FIXTURE = "crashwindow"
+MARKERS = (
+    "crash_at(point, nth=1, *, match=None): kill the life (SIGKILL) that passes this point for the n-th time. "
+    "The test fails if none does. Markers of this kind need the fixture `crashwindow` and can be stacked.",
+    "lost_ack_at(point, nth=1, *, error=TimeoutError, match=None): the call takes effect, its caller gets the "
+    "exception instead of the answer. nth=None: every time.",
+    "error_at(point, error, nth=1, *, match=None): the call doesn't happen, its caller gets the exception. "
+    "nth=None: every time.",
+    'pause_at(point, nth=1, *, scope="life", hold=(), match=None): stop the life (SIGSTOP), or with '
+    'scope="thread" one thread, until the test resumes it.',
+    "duplicate_at(call, nth=1, *, match=None): perform an attached call twice; the caller gets the second answer.",
+    "delay_at(point, seconds, nth=1, *, match=None): the point takes this much longer.",
+    "crashwindow_calls(*calls): attach points to calls such as 'shop.mail:Mailer.send' for this test.",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    _settings.add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    from . import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    config.stash[SETTINGS] = _settings.resolve(config)
+
+
+def engine_of(config: pytest.Config) -> Engine:
+    """The engine of this run, made when first needed."""
+    if ENGINE not in config.stash:
+        from .engine import Engine
+
+        config.stash[ENGINE] = Engine(config, config.stash[SETTINGS])
+    return config.stash[ENGINE]
+
+
+@pytest.fixture
+def crashwindow(
+    request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[CrashWindow]:
+    """Runs code in processes of its own that crash, pause or lose answers at chosen points.
+
+    `crashwindow.run(function, ...)` runs a function in a new process (a *life*) and tells what became of
+    it; `start`, `supervise` and `resume_all` do more. `clock`, `effects` and `state` outlive every life.
+    """
+    item = request.node
+    if not isinstance(item, pytest.Item):
+        raise pytest.UsageError("the fixture crashwindow has function scope")
+    yield from engine_of(request.config).fixture(item, tmp_path, tmp_path_factory.getbasetemp())
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.config.stash[SETTINGS] and _arms_something(item) and not _uses(item):
+        pytest.fail(
+            "a marker arms a fault, but the test doesn't use the fixture `crashwindow`, so it starts no life "
+            "in which the fault could fire. Ask for the fixture: def test_x(crashwindow): ...",
+            pytrace=False,
+        )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    if not _uses(item):
+        return None
+    engine_of(item.config).protocol(item, nextitem)
+    return True
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Iterator[None]:
+    if _uses(item) and engine_of(item.config).takes_timer(item, settings):
+        return True  # type: ignore[return-value]
+    return (yield)
+
+
+@pytest.hookimpl
+def pytest_enter_pdb(config: pytest.Config) -> None:
+    engine = config.stash.get(ENGINE, None)
+    if engine is not None:
+        engine.debugging()
+
+
+def _uses(item: pytest.Item) -> bool:
+    return FIXTURE in getattr(item, "fixturenames", ())
+
+
+def _arms_something(item: pytest.Item) -> bool:
+    return any(mark.name.endswith("_at") and _is_ours(item.config, mark.name) for mark in item.iter_markers())
+
+
+def _is_ours(config: pytest.Config, marker: str) -> bool:
+    return engine_of(config).faults.by_marker(marker) is not None

@@ -1,0 +1,123 @@
+"""How an item that uses the plugin runs: set-up once here, its body in a world, tear-down once here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from .fixture import CrashWindow
+from .windows import Window
+from .worlds import Outcome, Worlds, quiet_report, replay_warnings
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+CRASHWINDOW = pytest.StashKey[CrashWindow]()
+"""the fixture's object of an item, from its set-up on"""
+TIMEOUT = pytest.StashKey[Any]()
+"""what pytest-timeout set its timer to for an item"""
+
+
+class Protocol:
+    """One item from logstart to logfinish. Subclassed where the body runs more than once."""
+
+    def __init__(self, engine: Engine, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        self.engine = engine
+        self.item, self.nextitem = item, nextitem
+        self.config, self.session, self.hook = item.config, item.session, item.ihook
+
+    def run(self) -> None:
+        """Everything that pytest's own protocol does for an item."""
+        item = self.item
+        self.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        try:
+            setup = self.phase("setup")
+            self.log(setup)
+            if setup.passed and not self.config.getoption("setuponly", False):
+                self.call()
+            self.log(self.teardown())
+        finally:
+            release(item)
+        self.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+    def call(self) -> None:
+        """The call phase."""
+        with self.worlds() as worlds:
+            outcome = self.world(worlds, None)
+        for report in outcome.reports:
+            self.log(report)
+
+    # -- worlds ------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def worlds(self) -> Iterator[Worlds]:
+        """Worlds of this item; pytest-timeout's timer rests meanwhile, its limit is applied to each world."""
+        crashwindow = self.item.stash[CRASHWINDOW]
+        with self._timer_rests() as limit:
+            worlds = Worlds(self.engine, self.item, crashwindow, limit)
+            try:
+                worlds.open()
+                yield worlds
+            finally:
+                worlds.close()
+
+    @contextlib.contextmanager
+    def _timer_rests(self) -> Iterator[float | None]:
+        settings = self.item.stash.get(TIMEOUT, None)
+        if settings is None:
+            yield None
+            return
+        hook = self.config.hook
+        hook.pytest_timeout_cancel_timer(item=self.item)
+        try:
+            yield settings.timeout
+        finally:
+            hook.pytest_timeout_set_timer(item=self.item, settings=settings)
+
+    def world(self, worlds: Worlds, window: Window | None) -> Outcome:
+        """One world; what its body asked of the session happens here."""
+        outcome = worlds.run(window)
+        replay_warnings(outcome.warned)
+        stop, fail = outcome.stop
+        self.session.shouldstop = self.session.shouldstop or stop
+        self.session.shouldfail = self.session.shouldfail or fail
+        if outcome.exit is not None:
+            raise pytest.exit.Exception(outcome.exit)
+        return outcome
+
+    # -- phases and reports ------------------------------------------------------------------
+
+    def phase(self, when: Literal["setup", "teardown"], **more: Any) -> pytest.TestReport:
+        """Run set-up or tear-down in this process, and make its report."""
+        hook = getattr(self.hook, f"pytest_runtest_{when}")
+        reraise: tuple[type[BaseException], ...] = (pytest.exit.Exception,)
+        if not self.config.getoption("usepdb", False):
+            reraise += (KeyboardInterrupt,)
+        call = pytest.CallInfo.from_call(lambda: hook(item=self.item, **more), when=when, reraise=reraise)
+        report: pytest.TestReport = self.hook.pytest_runtest_makereport(item=self.item, call=call)
+        if call.excinfo is not None and not report.skipped and not hasattr(report, "wasxfail"):
+            self.hook.pytest_exception_interact(node=self.item, call=call, report=report)
+        return report
+
+    def teardown(self) -> pytest.TestReport:
+        """Tear-down, down to what the next item still needs."""
+        stopping = self.session.shouldfail or self.session.shouldstop
+        return self.phase("teardown", nextitem=None if stopping else self.nextitem)
+
+    def quiet(self, when: Literal["setup", "call", "teardown"]) -> pytest.TestReport:
+        """A report of a phase in which nothing happened."""
+        return quiet_report(self.item, when)
+
+    def log(self, report: pytest.TestReport) -> None:
+        """Publish a report."""
+        self.hook.pytest_runtest_logreport(report=report)
+
+
+def release(item: pytest.Item) -> None:
+    """Let go of fixtures as pytest's own protocol does, so that they are freed before the next item."""
+    if hasattr(item, "_request"):
+        item._request = False
+        item.funcargs = None  # type: ignore[attr-defined]

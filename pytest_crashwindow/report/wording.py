@@ -1,0 +1,50 @@
+"""Messages of failures that are the plugin's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..points import Armed
+from ..record import Hit
+
+_MOST = 12
+
+
+def never_fired(armed: Sequence[Armed], hits: Sequence[Hit]) -> str:
+    """Armed faults whose hit didn't come."""
+    lines = [f"{_label(one)} never fired: {_why(one, hits)}" for one in armed]
+    return "\n".join([*lines, passed_points(hits)])
+
+
+def unknown_point(armed: Armed, near: Sequence[str], hits: Sequence[Hit]) -> str:
+    """A name that no code of the project has."""
+    hint = f"did you mean {' or '.join(repr(name) for name in near)}?" if near else "no name of the project is near."
+    return f"{_label(armed)}: unknown point {armed.pattern!r}; {hint}\n{passed_points(hits)}"
+
+
+def passed_points(hits: Iterable[Hit]) -> str:
+    """What the lives did pass."""
+    counts: dict[str, int] = {}
+    for hit in hits:
+        counts[hit.point] = counts.get(hit.point, 0) + 1
+    if not counts:
+        return "The lives of this test passed no point at all."
+    names = [f"  {point}" + (f" ({n} times)" if n > 1 else "") for point, n in counts.items()]
+    more = [f"  ... and {len(names) - _MOST} more"] if len(names) > _MOST else []
+    return "\n".join(["The lives of this test passed:", *names[:_MOST], *more])
+
+
+def _label(armed: Armed) -> str:
+    point = armed.pattern + (f"+{armed.ordinal}" if armed.ordinal else "")
+    nth = f", nth={armed.nth}" if armed.nth not in (1, None) and not armed.ordinal else ""
+    match = f", match={armed.match!r}" if armed.match else ""
+    life = f" for life {armed.life!r}" if armed.life else ""
+    return f"{armed.fault.name}_at({point!r}{nth}{match}){life}"
+
+
+def _why(armed: Armed, hits: Sequence[Hit]) -> str:
+    count = sum(1 for hit in hits if armed.waits_at(hit.point) and armed.life in (None, hit.life))
+    if not count:
+        return "no life passed the point."
+    times = "once" if count == 1 else f"{count} times"
+    return f"the point was passed {times}" + (", never with such an argument or often enough." if armed.match else ".")

@@ -1,0 +1,328 @@
+"""Running a test body in a world: fork, wait, collect the reports. The pytest process stays outside."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import random
+import shutil
+import signal
+import sys
+import time
+import traceback
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from .fixture import CrashWindow
+from .guard import Guard
+from .lives import Life
+from .living import STACKS_SIGNAL
+from .report import timeline, wording
+from .windows import Window, parse
+from .world import Problem, World
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_LOOK = 0.25  # seconds between looks for a limit that the world itself was given
+
+Warned = tuple[str, type[Warning] | None, str, int]
+
+
+@dataclass
+class Outcome:
+    """What came out of one world."""
+
+    world: World
+    reports: list[pytest.TestReport] = field(default_factory=list)
+    """of the call phase; those of subtests come first"""
+    verdict: str = "passed"
+    warned: list[Warned] = field(default_factory=list)
+    exit: str | None = None
+    """the reason of a `pytest.exit` in the test body"""
+    stop: tuple[bool | str, bool | str] = (False, False)
+    """`session.shouldstop` and `shouldfail` as the test body left them"""
+
+
+class Worlds:
+    """The worlds of one item, one after another, all forked from a guard as it was after set-up."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        item: pytest.Item,
+        crashwindow: CrashWindow,
+        limit: float | None,
+    ) -> None:
+        self._engine, self._item, self._crashwindow, self._limit = engine, item, crashwindow, limit
+        self._random = random.getstate()
+        self._guard: Guard | None = None
+
+    def open(self) -> None:
+        """Fork the guard."""
+        self._item.config.get_terminal_writer().flush()
+        crashwindow = self._crashwindow
+        self._guard = Guard(self._be_world, crashwindow.directory, crashwindow.prepare_lives)
+
+    def close(self) -> None:
+        """End the guard and all below it."""
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
+
+    def run(self, window: Window | None) -> Outcome:
+        """The test body in a world of its own. Whatever happens there, nothing of it is left running."""
+        assert self._guard is not None
+        world = self._world(window)
+        self._item.config.get_terminal_writer().flush()
+        started = time.time()
+        shutil.rmtree(world.directory, ignore_errors=True)
+        pid = self._guard.fork({"window": str(window) if window else None})
+        status = self._wait(pid, world)
+        try:
+            if status is None:
+                return self._hung(world, pid, started)
+        finally:
+            self._guard.clear()
+        return self._read(world, status, started)
+
+    def _world(self, window: Window | None) -> World:
+        plan = self._crashwindow.plan
+        return World(self._crashwindow.directory / "world", plan.faults, window, plan.armed_for(window))
+
+    def _wait(self, pid: int, world: World) -> int | None:
+        """The wait status of the world, or None when its time is over."""
+        assert self._guard is not None
+        begun = time.monotonic()
+        while True:
+            deadline = world.deadline(begun + self._limit if self._limit else None)
+            left = _LOOK if deadline is None else min(_LOOK, deadline - time.monotonic())
+            if left <= 0:
+                return None
+            status = self._guard.change(pid, left)
+            if status is not None and not os.WIFSTOPPED(status):
+                return status
+
+    # -- in the pytest process ---------------------------------------------------------------
+
+    def _read(self, world: World, status: int, started: float) -> Outcome:
+        try:
+            data: dict[str, Any] = pickle.loads((world.directory / "report").read_bytes())
+        except FileNotFoundError:
+            return self._broken(world, status, started)
+        return Outcome(world, **data)
+
+    def _broken(self, world: World, status: int, started: float) -> Outcome:
+        code = os.waitstatus_to_exitcode(status)
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
+        text = f"the process that ran the test body ended {how} before it could report.\n{self._captured()}"
+        return self._failed(world, Problem("error", text), started)
+
+    def _hung(self, world: World, pid: int, started: float) -> Outcome:
+        limit = f" of {self._limit:g} s" if self._limit else ""
+        text = [f"Timeout: the test body took longer than its limit{limit} (pytest-timeout)."]
+        running = world.running()
+        paused = {e["life"] for e in world.events() if e["event"] == "paused"} - {
+            e["life"] for e in world.events() if e["event"] == "resumed"
+        }
+        for name, number in running.items():
+            at = [hit for hit in world.hits() if hit.life == name]
+            if name in paused:
+                text.append(f"Life {name!r} is paused at {at[-1] if at else 'no point'}.")
+            else:
+                text.append(f"Life {name!r}:\n{_stacks_of(number, world.files_of(name).stacks)}")
+        text.append(f"The test body:\n{_stacks_of(pid, world.directory / 'stacks')}")
+        text.append(timeline.text(world))
+        return self._failed(world, Problem("hung", "\n".join(text)), started)
+
+    def _failed(self, world: World, problem: Problem, started: float) -> Outcome:
+        report = quiet_report(self._item, "call", started)
+        report.outcome, report.longrepr = "failed", problem.text
+        return Outcome(world, [report], problem.verdict)
+
+    def _captured(self) -> str:
+        """What a world that was killed had printed; with fd capture it is still in pytest's file."""
+        capture = self._item.config.pluginmanager.getplugin("capturemanager")
+        if capture is None or not capture.is_globally_capturing():
+            return ""
+        out, err = capture.read_global_capture()
+        return "\n".join(part for part in (out, err) if part)
+
+    # -- in the world ------------------------------------------------------------------------
+
+    def _be_world(self, order: dict[str, str | None]) -> NoReturn:
+        window = parse(order["window"]) if order["window"] else None
+        world = self._world(window)
+        try:
+            self._engine.world = world
+            self._crashwindow.enter_world(world)
+            with open(world.directory / "stacks", "w") as stacks:
+                faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True, chain=False)
+                data = self._collect(world)
+            unfinished = world.directory / "report.part"
+            unfinished.write_bytes(data)
+            unfinished.replace(world.directory / "report")
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+
+    def _collect(self, world: World) -> bytes:
+        item, reports = self._item, list[pytest.TestReport]()
+        self._divert_reports(reports)
+        random.setstate(self._random)
+        data: dict[str, Any] = {}
+        with warnings.catch_warnings(record=True) as log:
+            try:
+                reports.append(self._report(world))
+                data["verdict"] = _verdict(world, reports)
+            except pytest.exit.Exception as exit:
+                data["exit"] = str(exit)
+        data["reports"] = [_picklable(report) for report in reports]
+        data["warned"] = [_warned(message) for message in log]
+        data["stop"] = (item.session.shouldstop, item.session.shouldfail)
+        return pickle.dumps(data)
+
+    def _divert_reports(self, reports: list[pytest.TestReport]) -> None:
+        """Nobody reports from a world: not to the terminal, and not into xdist's channel."""
+
+        def collect(*, report: pytest.TestReport) -> None:
+            reports.append(report)
+
+        self._item.config.hook.pytest_runtest_logreport = collect  # type: ignore[assignment]
+        self._item.ihook.pytest_runtest_logreport = collect  # type: ignore[assignment]
+
+    def _report(self, world: World) -> pytest.TestReport:
+        hook, item = self._item.ihook, self._item
+        call = pytest.CallInfo.from_call(lambda: self._body(world), when="call", reraise=(pytest.exit.Exception,))
+        report: pytest.TestReport = hook.pytest_runtest_makereport(item=item, call=call)
+        if report.failed:
+            self._add_sections(report, world)
+        wants_pdb = item.config.getoption("usepdb", False)
+        if wants_pdb and call.excinfo is not None and not hasattr(report, "wasxfail") and not report.skipped:
+            hook.pytest_exception_interact(node=item, call=call, report=report)
+        return report
+
+    def _body(self, world: World) -> None:
+        __tracebackhide__ = True
+        try:
+            self._item.ihook.pytest_runtest_call(item=self._item)
+        except pytest.skip.Exception:
+            self._crashwindow.leave_world()
+            raise
+        except BaseException as error:
+            self._crashwindow.leave_world()
+            text = self._unknown_point(world)
+            if text:
+                raise pytest.fail.Exception(text, pytrace=False) from error
+            raise
+        self._crashwindow.leave_world()
+        self._verify(world)
+
+    def _verify(self, world: World) -> None:
+        """A body that passed isn't enough: every fault must have fired and every end be explained."""
+        __tracebackhide__ = True
+        if world.problems:
+            pytest.fail("\n\n".join(f"{p.verdict}: {p.text}" for p in world.problems), pytrace=False)
+        unfired = world.unfired() + self._crashwindow.unfired_in_setup()
+        if unfired:
+            pytest.fail(self._unknown_point(world) or wording.never_fired(unfired, world.hits()), pytrace=False)
+
+    def _unknown_point(self, world: World) -> str:
+        from .known import near_names
+        from .points import is_glob
+
+        hits = world.hits()
+        for armed in world.unfired():
+            names = self._engine.known_points(self._crashwindow.plan.calls) | {hit.point for hit in hits}
+            if not any(armed.waits_at(name) for name in names) and not is_glob(armed.pattern):
+                return wording.unknown_point(armed, near_names(armed.pattern, names), hits)
+        return ""
+
+    def _add_sections(self, report: pytest.TestReport, world: World) -> None:
+        story = timeline.text(world, self._crashwindow.effects.all())
+        report.sections.append(("crashwindow timeline", story))
+        for life in self._crashwindow.lives:
+            report.sections += _output_of(life)
+
+
+def quiet_report(item: pytest.Item, when: Any, started: float | None = None) -> pytest.TestReport:
+    """A report of a phase that passed, to be filled in."""
+    now = time.time()
+    return pytest.TestReport(
+        nodeid=item.nodeid,
+        location=item.location,
+        keywords=dict.fromkeys(item.keywords, 1),
+        outcome="passed",
+        longrepr=None,
+        when=when,
+        sections=[],
+        duration=now - started if started else 0.0,
+        start=started or now,
+        stop=now,
+    )
+
+
+def replay_warnings(warned: list[Warned]) -> None:
+    """Raise a world's warnings again where pytest counts them."""
+    for text, category, file, line in warned:
+        try:
+            warnings.warn_explicit(text, category or UserWarning, file, line)
+        except Warning:
+            continue  # "error" filters have acted in the world already
+
+
+def _warned(message: warnings.WarningMessage) -> Warned:
+    category: type[Warning] | None = message.category
+    try:
+        pickle.dumps(category)
+    except Exception:
+        category = None
+    return str(message.message), category, message.filename, message.lineno
+
+
+def _verdict(world: World, reports: list[pytest.TestReport]) -> str:
+    if world.problems:
+        return world.problems[0].verdict
+    if reports[-1].failed and world.unfired():
+        return "not reached"
+    return "failed" if any(report.failed for report in reports) else "passed"
+
+
+def _picklable(report: pytest.TestReport) -> pytest.TestReport:
+    try:
+        pickle.loads(pickle.dumps(report))
+    except Exception:
+        report.longrepr = str(report.longrepr)
+        report.user_properties = [(str(k), str(v)) for k, v in report.user_properties]
+    return report
+
+
+def _output_of(life: Life) -> list[tuple[str, str]]:
+    texts = (("stdout", life.stdout), ("stderr", life.stderr))
+    return [(f"crashwindow {stream} of life {life.name!r}", text[-4000:]) for stream, text in texts if text]
+
+
+def _stacks_of(pid: int, path: Path) -> str:
+    """Ask a process for its stacks and give it a moment to write them."""
+    try:
+        os.kill(pid, STACKS_SIGNAL)
+    except ProcessLookupError:
+        return "(gone)"
+    deadline = time.monotonic() + 1
+    size = -1
+    while time.monotonic() < deadline:
+        now = path.stat().st_size if path.exists() else 0
+        if now and now == size:
+            break
+        size = now
+        time.sleep(0.02)
+    text = path.read_text(errors="replace") if path.exists() else ""
+    return text[-4000:] or "(no stack: blocked in the kernel, or no Python)"
