@@ -30,10 +30,13 @@ class Action:
         return asdict(self)
 
 
-def publication(task_key: str, version: int, payload: Payload, body: str) -> Action:
+def publication(
+    task_key: str, version: int, payload: Payload, currency: str | None, body: str
+) -> Action:
     """Publishing one version of a report."""
     parameters = {
-        "title": f"Publish {task_key} v{version}",
+        # The currency is part of it: the same number in another one is another action.
+        "title": f"Publish {task_key} v{version}, {payload['amount']} {currency}",
         "account": payload["customer"],
         "body": body,
     }

@@ -14,6 +14,7 @@ import json
 import sqlite3
 import sys
 from pathlib import Path
+from typing import Any
 
 from . import db, events, intents, jobs, reports
 from .actions import Action, publication
@@ -25,7 +26,7 @@ TTL = 7 * 86400.0  # seconds for which a request, and its answer, are good
 
 
 class NotApproved(AppError):
-    """No valid answer allows this action. `void` = it never will; a new request is needed."""
+    """No valid answer allows this action. `void` = this version will never be published."""
 
     def __init__(self, why: str, *, void: bool) -> None:
         super().__init__(why)
@@ -57,7 +58,7 @@ def request(
             open_id = _open_request(conn, job_id, report["version"], action.hash(), approver, now)
             if open_id is not None:
                 return open_id
-            publish_id = _park(conn, job, report, action, now)
+            publish_id = _park(conn, job, report, now)
             request_id = _insert(conn, publish_id, report, action, applicant, approver, now, ttl)
             _wait_for(conn, publish_id, request_id)
             sys.audit("sample_app.approval.before_requested", request_id)
@@ -106,9 +107,10 @@ def check(conn: sqlite3.Connection, publish_job_id: int, now: float) -> None:
         " ORDER BY approvals.rowid DESC LIMIT 1",
         (publish_job_id,),
     ).fetchone()
-    if row is None or row["state"] != "approved":
-        why = "never requested" if row is None else row["state"]
-        raise NotApproved(f"approval is {why}", void=why in ("superseded", "rejected"))
+    if row is None:
+        raise NotApproved("approval was never requested", void=False)
+    if row["state"] != "approved":
+        raise NotApproved(f"approval is {row['state']}", void=_is_outdated(conn, row))
     if now >= row["expires_at"]:
         raise NotApproved("approval has expired", void=False)
     if not row["may_approve"]:
@@ -126,8 +128,24 @@ def supersede(conn: sqlite3.Connection, job_id: int, why: str, now: float) -> No
     ).fetchall():
         _set_state(conn, row, "superseded", now)
         publish = jobs.get_in(conn, row["publish_job_id"])
-        if publish["state"] != "running":  # a running one meets `check` before it can act
+        if publish["state"] == "running":
+            continue  # it meets `check` before it can act
+        if _is_outdated(conn, row):
             end(conn, publish, why, now)
+        else:
+            generation = publish["generation"]
+            move(conn, publish["job_id"], "lacks_info", now, generation=generation, why=why)
+
+
+def approved_action(home: Path, publish_job_id: int) -> dict[str, Any]:
+    """The action of the request on which this job waits or waited."""
+    with db.app(home) as conn:
+        row = conn.execute(
+            "SELECT action FROM approvals WHERE publish_job_id = ? ORDER BY rowid DESC LIMIT 1",
+            (publish_job_id,),
+        ).fetchone()
+    action: dict[str, Any] = json.loads(row["action"])
+    return action
 
 
 def end(conn: sqlite3.Connection, publish: sqlite3.Row, why: str, now: float) -> None:
@@ -153,7 +171,8 @@ def stop_job(home: Path, job_id: int, generation: int, refusal: NotApproved, now
 
 def action_of(job: sqlite3.Row, report: sqlite3.Row) -> Action:
     payload = json.loads(job["payload"])
-    return publication(job["task_key"], report["version"], payload, report["body"])
+    key, version = job["task_key"], report["version"]
+    return publication(key, version, payload, job["currency"], report["body"])
 
 
 def _latest_report(conn: sqlite3.Connection, job_id: int) -> sqlite3.Row:
@@ -161,6 +180,12 @@ def _latest_report(conn: sqlite3.Connection, job_id: int) -> sqlite3.Row:
     if report is None:
         raise Refused(f"job {job_id} has no report to publish")
     return report
+
+
+def _is_outdated(conn: sqlite3.Connection, request: sqlite3.Row) -> bool:
+    """Is there a newer version than the one that this request is about?"""
+    newer: bool = _latest_report(conn, request["job_id"])["version"] > request["report_version"]
+    return newer
 
 
 def _open_request(
@@ -180,24 +205,18 @@ def _open_request(
     return None if row is None else str(row["request_id"])
 
 
-def _park(
-    conn: sqlite3.Connection, job: sqlite3.Row, report: sqlite3.Row, action: Action, now: float
-) -> int:
+def _park(conn: sqlite3.Connection, job: sqlite3.Row, report: sqlite3.Row, now: float) -> int:
     """The publish job of this version: registered, or taken back from `needs_info`."""
     owner = json.loads(job["payload"])["owner"]
-    payload = {
-        "report_job": job["job_id"],
-        "version": report["version"],
-        "owner": owner,
-        "action": action.as_json(),
-    }
-    key = f"publish:{job['task_key']}:v{report['version']}"
+    version = report["version"]
+    payload = {"page": job["task_key"], "version": version, "owner": owner}
+    key = f"publish:{job['task_key']}:v{version}"
     saved = jobs.register_in(conn, key, payload, now, kind="publish")
     publish = jobs.get_in(conn, saved.job_id)
     if publish["state"] == "needs_info":
         move(conn, saved.job_id, "info_given", now, generation=publish["generation"])
     elif publish["state"] != "pending":
-        raise Refused(f"version {report['version']} is {publish['state']} already")
+        raise Refused(f"publishing version {version} is {publish['state']}")
     return saved.job_id
 
 

@@ -26,6 +26,10 @@ class DatabaseMissing(AppError):
     """There is no such database; `init` makes one."""
 
 
+class CannotOpen(AppError):
+    """The file is there, and is no database that we could use."""
+
+
 class ReadOnly(AppError):
     """The database can be read but not written."""
 
@@ -63,8 +67,8 @@ _BY_CODE: dict[int, tuple[type[AppError], str]] = {
     sqlite3.SQLITE_LOCKED: (Busy, "database locked by another writer for too long"),
     sqlite3.SQLITE_FULL: (DiskFull, "disk full"),
     sqlite3.SQLITE_READONLY: (ReadOnly, "database is read-only"),
-    sqlite3.SQLITE_CANTOPEN: (DatabaseMissing, "database cannot be opened"),
-    sqlite3.SQLITE_NOTADB: (DatabaseMissing, "not a SQLite database"),
+    sqlite3.SQLITE_CANTOPEN: (CannotOpen, "database cannot be opened"),
+    sqlite3.SQLITE_NOTADB: (CannotOpen, "not a SQLite database"),
 }
 
 

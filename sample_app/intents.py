@@ -58,7 +58,7 @@ def prepare(
                 gate(conn, claim.job_id, now)
                 _insert(conn, claim, parameters, now)
             else:
-                _take_over(conn, row, claim.generation, now)
+                _take_over(conn, row, claim.generation, parameters, now)
             sys.audit("sample_app.intent.before_commit", claim.job_id)
         sys.audit("sample_app.intent.committed", claim.job_id)
         return _intent(_of_job(conn, claim.job_id, "ticket")), row is None
@@ -205,9 +205,20 @@ def _back_to_prepared(
         set_state(conn, row, "prepared", now, sent_at=None, evidence=evidence)
 
 
-def _take_over(conn: sqlite3.Connection, row: sqlite3.Row, generation: int, now: float) -> None:
+def _take_over(
+    conn: sqlite3.Connection,
+    row: sqlite3.Row,
+    generation: int,
+    parameters: dict[str, str],
+    now: float,
+) -> None:
     if row["state"] == "failed":  # refused once, and requeued by an operator
         set_state(conn, row, "prepared", now, sent_at=None, settled_at=None)
+    if row["state"] in ("failed", "prepared"):  # not out yet: what is approved now is what counts
+        conn.execute(
+            "UPDATE intents SET parameters = ?, action_hash = ? WHERE operation_id = ?",
+            (canonical(parameters), digest(parameters), row["operation_id"]),
+        )
     conn.execute(
         "UPDATE intents SET generation = ? WHERE operation_id = ?",
         (generation, row["operation_id"]),

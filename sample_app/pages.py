@@ -48,7 +48,7 @@ def read(home: Path, page_id: str) -> sqlite3.Row | None:
 def address_of(job: sqlite3.Row) -> tuple[str, int]:
     """Page and version that a publish job is about."""
     payload = json.loads(job["payload"])
-    return payload["action"]["object_id"], payload["version"]
+    return payload["page"], payload["version"]
 
 
 def _compare_and_write(

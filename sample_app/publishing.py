@@ -16,19 +16,14 @@ from .ticket_client import TicketClient
 def work_on_publication(home: Path, claim: Claim, client: TicketClient, clock: Clock) -> bool:
     """Do what is left of it. False = it isn't ours to do, or has been set aside."""
     try:
-        ticket_id = ticket_effect.ensure(home, claim, parameters_of(claim), client, clock)
+        parameters = approvals.approved_action(home, claim.job_id)["parameters"]
+        ticket_id = ticket_effect.ensure(home, claim, parameters, client, clock)
     except intents.NotOurs:
         return False
     except approvals.NotApproved as refusal:
         approvals.stop_job(home, claim.job_id, claim.generation, refusal, clock())
         return False
-    return ticket_id is not None and _publish(home, claim, ticket_id, clock)
-
-
-def parameters_of(claim: Claim) -> dict[str, str]:
-    """The parameters of the action as it was approved."""
-    parameters: dict[str, str] = claim.payload["action"]["parameters"]
-    return parameters
+    return ticket_id is not None and _publish(home, claim, parameters["body"], ticket_id, clock)
 
 
 def finish(home: Path, claim: Claim, ticket_id: int, now: float) -> bool:
@@ -45,13 +40,12 @@ def finish(home: Path, claim: Claim, ticket_id: int, now: float) -> bool:
     return True
 
 
-def _publish(home: Path, claim: Claim, ticket_id: int, clock: Clock) -> bool:
-    if not _may_go_on(home, claim):
-        return False
-    page_id, version = claim.payload["action"]["object_id"], claim.payload["version"]
-    body = parameters_of(claim)["body"]
-    return pages.write(home, page_id, version, claim.generation, body, clock()) and finish(
-        home, claim, ticket_id, clock()
+def _publish(home: Path, claim: Claim, body: str, ticket_id: int, clock: Clock) -> bool:
+    page_id, version = claim.payload["page"], claim.payload["version"]
+    return (
+        _may_go_on(home, claim)
+        and pages.write(home, page_id, version, claim.generation, body, clock())
+        and finish(home, claim, ticket_id, clock())
     )
 
 
@@ -67,6 +61,6 @@ def _commit(conn: sqlite3.Connection, claim: Claim, ticket_id: int, now: float) 
     )
     move(conn, claim.job_id, "finished", now, generation=claim.generation, ticket=ticket_id)
     job = jobs.get_in(conn, claim.job_id)
-    text = f"{parameters_of(claim)['title']}: ticket {ticket_id}"
+    text = f"{claim.payload['page']} v{claim.payload['version']}: published, ticket {ticket_id}"
     event_id = f"report.published:{claim.task_key}"
     outbox.add(conn, claim.job_id, event_id, outbox.notice(job, text), now)
