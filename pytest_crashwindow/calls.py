@@ -389,9 +389,9 @@ class Replacement:
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._original[0].__reduce_ex__(protocol)
 
-    def carries(self, call: str) -> bool:
+    def passes(self, call: str, tracker: Tracker) -> bool:
         """Whether it, or what it replaced, passes the points of this call."""
-        return _call_of(self._handler) == call or _carries(self._original[0], call)
+        return _passes(self._handler, call, tracker) or _carries(self._original[0], call, tracker)
 
 
 class BindingReplacement(Replacement):
@@ -424,17 +424,17 @@ def replacement_of(original: Any, handler: Handler) -> Replacement:
     return (BindingReplacement if binding else Replacement)(original, handler)
 
 
-def is_attached(target: Target) -> bool:
+def is_attached(target: Target, tracker: Tracker) -> bool:
     """Whether the call has its points already."""
     if target.how == CODE:
-        return any(_call_of(handler) == target.call for handler in Trampoline.of(target.original).handlers)
-    return _carries(target.original, target.call)
+        return any(_passes(h, target.call, tracker) for h in Trampoline.of(target.original).handlers)
+    return _carries(target.original, target.call, tracker)
 
 
-def _carries(thing: Any, call: str) -> bool:
-    return isinstance(thing, Replacement) and thing.carries(call)
+def _carries(thing: Any, call: str, tracker: Tracker) -> bool:
+    return isinstance(thing, Replacement) and thing.passes(call, tracker)
 
 
-def _call_of(handler: Handler) -> str | None:
+def _passes(handler: Handler, call: str, tracker: Tracker) -> bool:
     points = getattr(handler, "__self__", None)
-    return points.call if isinstance(points, CallPoints) else None
+    return isinstance(points, CallPoints) and points.call == call and points.tracker is tracker

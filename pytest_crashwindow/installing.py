@@ -5,6 +5,7 @@ This module runs inside lives: standard library only.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import pkgutil
@@ -13,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from . import surgery
@@ -31,7 +32,7 @@ from .calls import (
 from .errors import NotAttachable
 from .probes.base import Probe
 from .tracker import Tracker
-from .trampolines import Handler, Trampoline
+from .trampolines import Handler, Trampoline, kind_of_code
 
 OnImport = Callable[[ModuleType], object]
 
@@ -55,9 +56,8 @@ class Site:
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
         self._imports = _Imports()
-        self._queue: dict[int, tuple[Any, Any, Attached]] = {}
+        self._batch = _Batch()
         self._undo: list[Callable[[], object]] = []
-        self._waiting = 0
 
     def attach(self, function: FunctionType, handler: Handler) -> None:
         """Put `handler(original, args, kwargs)` in front of a Python function, in place.
@@ -108,18 +108,18 @@ class Site:
     @contextlib.contextmanager
     def batch(self) -> Iterator[None]:
         """Carry out all replacements at the end, because finding names takes as long for one as for all."""
-        self._waiting += 1
+        self._batch.depth += 1
         try:
             yield
         finally:
-            self._waiting -= 1
-        if self._queue and not self._waiting:
+            self._batch.depth -= 1
+        if self._batch.queue and not self._batch.depth:
             self._carry_out()
 
     def attach_call(self, call: str, attached: Attached) -> None:
         """Attach the points of a call whose module is imported, unless it has them."""
         target = resolve(call)
-        if is_attached(target):
+        if is_attached(target, self.tracker):
             return
         attached.how, attached.kind = target.how, target.kind
         points = CallPoints(target, self.tracker)
@@ -127,7 +127,7 @@ class Site:
             self.attach(target.original, points.handler)
         elif target.how == NAMES:
             # A probe may be about to replace it: it's that replacement that we call then.
-            _, current, _ = self._queue.get(id(target.original), (None, target.original, None))
+            _, current, _ = self._batch.queue.get(id(target.original), (None, target.original, None))
             self._enqueue(target.original, replacement_of(current, points.handler), attached)
         else:
             self._set_in_class(target, points)
@@ -142,18 +142,26 @@ class Site:
         self.on_uninstall(lambda: undo[0](target.owner, *undo[1:]))
 
     def _enqueue(self, old: Any, new: Any, attached: Attached) -> None:
-        self._queue[id(old)] = (old, new, attached)
-        if not self._waiting:
+        self._batch.queue[id(old)] = (old, new, attached)
+        if not self._batch.depth:
             self._carry_out()
 
     def _carry_out(self) -> None:
-        queued = tuple(self._queue.values())
-        self._queue = {}
+        queued = tuple(self._batch.queue.values())
+        self._batch.queue = {}
         pairs = tuple([(old, new) for old, new, _ in queued])
         counts = surgery.rebind_all(pairs)
         for (_, _, attached), count in zip(queued, counts):  # noqa: B905  # `strict` came with Python 3.10
             attached.names += count
         self.on_uninstall(lambda: surgery.undo_rebinding(pairs))
+
+
+class _Batch(threading.local):
+    """The replacements that wait; of each thread, since modules are imported by any."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.queue: dict[int, tuple[Any, Any, Attached]] = {}
 
 
 class Installed:
@@ -213,6 +221,37 @@ def check(calls: Iterable[str]) -> None:
             resolve(call)
         else:
             _find(call, module)
+
+
+def kind_of(call: str) -> str | None:
+    """Which kind of function a call is (see `trampolines`), without importing its module.
+
+    None if that can't be told without an import. Raises NotAttachable, as `check` does.
+    """
+    module, path = split(call)
+    if module in sys.modules:
+        return resolve(call).kind
+    loader: Any = _find(call, module).loader
+    try:
+        node: Any = ast.parse(loader.get_source(module))
+    except Exception:  # no source, or none that can be read
+        return None
+    for name in path:
+        node = next((n for n in getattr(node, "body", ()) if getattr(n, "name", None) == name), None)
+    return _kind_of_definition(node)
+
+
+def _kind_of_definition(node: ast.AST | None) -> str | None:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    if any(getattr(decorator, "id", None) not in _PLAIN for decorator in node.decorator_list):
+        return None  # the call is what the decorator makes of it
+    code = compile(ast.Module([node], []), "<definition>", "exec", dont_inherit=True)
+    codes = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return kind_of_code(codes[-1]) if len(codes) == 1 else None
+
+
+_PLAIN = ("staticmethod", "classmethod", "property")  # decorators that leave the function what it is
 
 
 def _find(call: str, module: str) -> ModuleSpec:

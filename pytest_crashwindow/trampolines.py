@@ -23,7 +23,7 @@ COROUTINE = "coroutine function"
 GENERATOR = "generator function"
 ASYNC_GENERATOR = "async generator function"
 
-Handler = Callable[[Callable[..., Any], "tuple[Any, ...]", "dict[str, Any]"], Any]
+Handler = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 """`handler(original, args, kwargs)`, of the function's own kind: `async def` for a coroutine function, a
 generator function for a generator function. For an async generator function it returns anything with
 `asend`, `athrow` and `aclose`. `args` holds every parameter that may be given by position, whichever way
@@ -86,8 +86,7 @@ class Trampoline:
         self.handlers: list[Handler] = []
         self._code = function.__code__
         self._twin = _twin(function)
-        self._wrapped = function.__dict__.get("__wrapped__")
-        self._template = _template(self._code)
+        self._is_wrapper = "__wrapped__" in function.__dict__
 
     @classmethod
     def of(cls, function: FunctionType) -> Trampoline:
@@ -109,20 +108,20 @@ class Trampoline:
             self._install()
             return
         self.function.__code__ = self._code
-        if self._wrapped is None:
+        if not self._is_wrapper:
             self.function.__dict__.pop("__wrapped__", None)
-        else:
-            self.function.__dict__["__wrapped__"] = self._wrapped
 
     def _install(self) -> None:
         original: Callable[..., Any] = self._twin
         for handler in self.handlers[:-1]:
             original = _behind(handler, original)
         real = {_HANDLER: self.handlers[-1], _TWIN: original}
-        constants = [real[c] if type(c) is float else c for c in self._template.co_consts]
-        self.function.__code__ = self._template.replace(co_consts=(*constants, self))
-        # `inspect.signature`, `getsource` and the like follow this to the code that people wrote.
-        self.function.__dict__["__wrapped__"] = self._twin
+        template = _template(self._code)
+        constants = [real[c] if type(c) is float else c for c in template.co_consts]
+        self.function.__code__ = template.replace(co_consts=(*constants, self))
+        if not self._is_wrapper:
+            # `inspect.signature`, `getsource` and the like follow this to the code that people wrote.
+            self.function.__dict__["__wrapped__"] = self._twin
 
 
 def _behind(handler: Handler, original: Callable[..., Any]) -> Callable[..., Any]:
