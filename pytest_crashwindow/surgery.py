@@ -12,7 +12,7 @@ import functools
 import gc
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import CellType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any
 
@@ -31,6 +31,7 @@ _IMMUTABLE, _HEAP = 1 << 8, 1 << 9  # Py_TPFLAGS_IMMUTABLETYPE (3.10+), Py_TPFLA
 def thawed(frozen: type) -> Iterator[None]:
     """Lets attributes of an immutable type be set in the ordinary way, slots and subclasses included.
 
+    Nothing but setting belongs inside: before Python 3.10 the type is passed off as one made at run time.
     Raises NotAttachable on an interpreter whose type objects are laid out in another way.
     """
     flags = ctypes.c_ulong.from_address(id(frozen) + _FLAGS_OFFSET)
@@ -45,6 +46,13 @@ def thawed(frozen: type) -> Iterator[None]:
         # Setting attributes may have changed other flags (abstractness, a valid version).
         flag = _IMMUTABLE if sys.version_info >= (3, 10) else _HEAP
         flags.value = flags.value & ~flag | before & flag
+
+
+def set_in_type(frozen: type, attributes: Mapping[str, object]) -> None:
+    """Set attributes of an immutable type."""
+    with thawed(frozen):
+        for name in attributes:
+            setattr(frozen, name, attributes[name])
 
 
 # -- names ---------------------------------------------------------------------------------------
