@@ -120,11 +120,11 @@ def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: i
     return armed
 
 
-def armed_for_window(window: Window, fault_at: Mapping[tuple[str, str], Fault]) -> list[Armed]:
-    """A window's steps, each of which waits until the one before it has fired."""
+def armed_for_window(window: Window, fault_at: Mapping[tuple[str, str], Fault], first: int = 0) -> list[Armed]:
+    """A window's steps, numbered from `first`, each of which waits until the one before it has fired."""
     armed = []
-    for index, step in enumerate(window.steps):
+    for index, step in enumerate(window.steps, first):
         fault = fault_at[step.fault, step.point]
-        after = index - 1 if index else None
-        armed.append(Armed(index, step.point, fault, ordinal=step.hit, after=after))
+        after = index - 1 if index > first else None
+        armed.append(Armed(index, step.point, fault, ordinal=step.hit, after=after, exact=True))
     return armed

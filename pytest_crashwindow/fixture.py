@@ -16,13 +16,14 @@ from .arming import Faults, armed_for_life
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
-from .errors import TooManyDeaths, UnattributedDeath, UnsupportedPlatform
+from .errors import LifeNotOver, TooManyDeaths, UnattributedDeath, UnsupportedPlatform
 from .installing import Installed, install
 from .lives import Child, GuardedChild, Life, OwnChild
 from .living import live
 from .points import Armed, Selection
 from .probes.base import Probe
 from .state import Snapshots
+from .sweep import SweepPlan
 from .tracker import Orders, Tracker
 from .windows import Window
 from .world import World
@@ -39,16 +40,20 @@ class Plan:
     patterns: tuple[str, ...] = ()
     death: str = "kill"
     life_timeout: float = 30.0
-    swept: bool = False
+    sweep: SweepPlan | None = None
 
     def armed_for(self, window: Window | None) -> list[Armed]:
-        """What is armed in a world."""
-        return list(self.armed)
+        """What is armed in a world: what markers arm, and the faults of the window."""
+        if window is None:
+            return list(self.armed)
+        assert self.sweep is not None
+        return [*self.armed, *self.sweep.armed(window, self.faults, frozenset(self.calls), len(self.armed))]
 
     @property
     def selection(self) -> Selection:
         """Which points are recorded."""
-        return Selection(self.patterns, frozenset(call for probe in self.probes for call in probe.only_by_name))
+        only_by_name = frozenset(call for probe in self.probes for call in probe.only_by_name)
+        return Selection(self.patterns, only_by_name, self.sweep.patterns if self.sweep else ())
 
 
 class CrashWindow:
@@ -73,6 +78,8 @@ class CrashWindow:
         self._in_world = False
         self.lives: list[Life] = []
         self._names: dict[str, int] = {}
+        self._compared = 0
+        self._compare: Callable[[str, object], None] = lambda name, value: None
         self._tracker: Tracker | None = None
         self._installed: Installed | None = None
         self._seed = f"{random.getstate()[1][:4]}"
@@ -141,9 +148,21 @@ class CrashWindow:
         absolute = Path(os.path.abspath(path))
         if absolute not in self._state:
             self._state.append(absolute)
-        if self._in_world:
+        if self._in_world and self.plan.sweep:
             self._snapshots.take(absolute)
         return absolute
+
+    def same_as_control(self, value: object, name: str | None = None) -> None:
+        """In the control remember `value`; in every window assert that it is equal to that.
+
+        The invariant for those who have none yet: after recovery nobody can tell that it broke. Values are
+        kept by pickle; several in one test are told apart by `name` or by their order.
+        """
+        __tracebackhide__ = True
+        if self.plan.sweep is None:
+            raise LifeNotOver("same_as_control compares the windows of a sweep: mark the test with crash_windows")
+        self._compared += 1
+        self._compare(name or f"value {self._compared}", value)
 
     def observe(self, name: str, value: object) -> None:
         """Put a value (the rows of a table, say) into the timeline of the report."""
@@ -161,11 +180,18 @@ class CrashWindow:
     def prepare_lives(self) -> None:
         """In the guard: put points in place and keep the state as it is after set-up."""
         self._install()
-        for path in self._state:
-            self._snapshots.take(path)
+        if self.plan.sweep:
+            for path in self._state:
+                self._snapshots.take(path)
 
-    def enter_world(self, world: World) -> None:
-        """In a world's process: from here on lives belong to this world."""
+    def enter_world(self, world: World, compare: Callable[[str, object], None]) -> None:
+        """In a world's process: from here on lives belong to this world.
+
+        `compare(name, value)` remembers a value of the control, or asserts that it is the same.
+        """
+        self._compare = compare
+        if self.plan.sweep:
+            self._snapshots.restore()
         world.make()
         self._world, self._in_world = world, True
 
@@ -175,7 +201,7 @@ class CrashWindow:
             with contextlib.suppress(UnattributedDeath):
                 life.kill()
         for life in self.lives:
-            if life.timeout_text and (self.plan.swept or not life.timeout_was_seen):
+            if life.timeout_text and (self.plan.sweep or not life.timeout_was_seen):
                 self._world.blame("hung", life.timeout_text)
 
     def unfired_in_setup(self) -> list[Armed]:
@@ -211,7 +237,8 @@ class CrashWindow:
         def begin() -> tuple[Tracker, Orders]:
             self._install()
             assert self._tracker is not None
-            orders = Orders(world.directory, world.armed, self.plan.selection, self.plan.death, self._state)
+            calls = frozenset(self.plan.calls)
+            orders = Orders(world.directory, world.armed, self.plan.selection, calls, self.plan.death, self._state)
             return self._tracker, orders
 
         return lambda: live(target, world.files_of(name), begin, name, wake, resumed, f"{self._seed}/{name}")

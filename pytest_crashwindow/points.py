@@ -38,10 +38,14 @@ def is_glob(pattern: str) -> bool:
 
 
 def matches(pattern: str, point: str, ends: Sequence[str] = ENDS) -> bool:
-    """Whether a pattern means a point; one that names a call means those of its `ends`."""
-    if glob_matches(pattern, point):
-        return True
+    """Whether a pattern means a point.
+
+    Of a call, a pattern without an end of its own means those of `ends`: `shop.*` with ("enter",) is
+    `shop.mail:send:enter` and not `shop.mail:send:exit`.
+    """
     call, end = split_end(point)
+    if end is None or split_end(pattern)[1] is not None:
+        return glob_matches(pattern, point)
     return end in ends and glob_matches(pattern, call)
 
 
@@ -89,9 +93,13 @@ class Armed:
     """only in the life of this name"""
     after: int | None = None
     """only after the fault with this index has fired"""
+    exact: bool = False
+    """whether the pattern is a name, whatever characters it has"""
 
     def waits_at(self, point: str) -> bool:
         """Whether it may fire at this point."""
+        if self.exact:
+            return point == self.pattern
         return matches(self.pattern, point, self.fault.ends)
 
     def accepts(self, arguments: Sequence[object]) -> bool:
@@ -107,13 +115,17 @@ class Selection:
     """globs; empty or exclusions alone mean the project's own audit events, attached calls and probes"""
     only_by_name: frozenset[str] = field(default_factory=frozenset)
     """calls of probes that no glob selects, only their name (`sqlite3.execute`)"""
+    also: tuple[str, ...] = ()
+    """globs of a sweep's own, recorded in any case"""
 
     def wants(self, point: str) -> bool:
         """For a point of a probe, of an attached call, or an audit event that isn't CPython's."""
-        if split_end(point)[0] in self.only_by_name and not names_it(self.patterns, point):
+        if split_end(point)[0] in self.only_by_name and not names_it((*self.patterns, *self.also), point):
             return False
-        return selects(self.patterns, point)
+        return selects(self.patterns, point) or any(matches(pattern, point) for pattern in self.also)
 
     def wants_event_of_cpython(self, event: str) -> bool:
         """CPython raises well over a hundred events; they count only where they are spelled out."""
+        if names_it(self.also, event):
+            return True
         return names_it(self.patterns, event) and selects(self.patterns, event)

@@ -48,6 +48,8 @@ class Orders:
     """the world's control directory, with `trace` and `fired/` in it"""
     armed: list[Armed] = field(default_factory=list)
     selection: Selection = field(default_factory=Selection)
+    calls: frozenset[str] = frozenset()
+    """the attached calls, at which alone a fault may act on the call itself"""
     death: str = "kill"
     """`"kill"` or `"exit"`"""
     state: list[Path] = field(default_factory=list)
@@ -172,7 +174,7 @@ class Tracker:
                 return None
             if self._hold is not None:
                 self._wait_if_held(point)
-            armed = [a for a in self._orders.armed if a.waits_at(point)] if self._orders.armed else None
+            armed = [a for a in self._orders.armed if self._may_fire(a, point)] if self._orders.armed else None
             if armed:
                 return self._passed_armed(point, name, arguments, armed)
             self._trace.append(line(monotonic_ns(), self._me(thread), name, "", summary(arguments)))
@@ -229,6 +231,11 @@ class Tracker:
             if self._fired.claim(_record_name(one, count), fired):
                 action = one.fault.act(fired, self) or action
         return action
+
+    def _may_fire(self, armed: Armed, point: str) -> bool:
+        if armed.fault.only_calls and split_end(point)[0] not in self._orders.calls:
+            return False
+        return armed.waits_at(point)
 
     def _waits(self, armed: Armed, arguments: Sequence[object]) -> bool:
         if armed.life not in (None, self._lifeline.name):

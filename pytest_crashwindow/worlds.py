@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from .comparing import Comparison
 from .fixture import CrashWindow
 from .guard import Guard
 from .lives import Life
@@ -108,6 +109,10 @@ class Worlds:
             if status is not None and not os.WIFSTOPPED(status):
                 return status
 
+    def comparison(self, is_control: bool) -> Comparison:
+        """The values that `same_as_control` keeps and compares."""
+        return Comparison(self._crashwindow.directory / "control", self._item.config, is_control)
+
     # -- in the pytest process ---------------------------------------------------------------
 
     def _read(self, world: World, status: int, started: float) -> Outcome:
@@ -160,7 +165,7 @@ class Worlds:
         world = self._world(window)
         try:
             self._engine.world = world
-            self._crashwindow.enter_world(world)
+            self._crashwindow.enter_world(world, self.comparison(is_control=window is None))
             with open(world.directory / "stacks", "w") as stacks:
                 faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True, chain=False)
                 data = self._collect(world)

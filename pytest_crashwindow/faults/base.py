@@ -45,6 +45,8 @@ class Fault:
 
     required: ClassVar[tuple[str, ...]] = ()
     """parameters that a marker takes right after the point"""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """what a sweep may give as `{glob: value}`: one name, or none"""
     may_repeat: ClassVar[bool] = False
     """whether `nth=None` (every hit) makes sense"""
     deadly: ClassVar[bool] = False

@@ -15,6 +15,7 @@ class Delay(Fault):
     """`seconds` more at the point. In a coroutine the whole event loop is late by that much."""
 
     name = "delay"
+    parameters = ("seconds",)
     ends = ("enter",)
     required = ("seconds",)
 

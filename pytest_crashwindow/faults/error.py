@@ -14,6 +14,7 @@ class Error(Fault):
     """
 
     name = "error"
+    parameters = ("error",)
     ends = ("enter",)
     required = ("error",)
     may_repeat = True

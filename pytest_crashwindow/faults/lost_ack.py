@@ -15,6 +15,7 @@ class LostAck(Fault):
     """
 
     name = "lost_ack"
+    parameters = ("error",)
     ends = ("exit",)
     may_repeat = True
 
