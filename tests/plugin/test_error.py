@@ -1,0 +1,110 @@
+"""`error`: the caller gets an exception and the call doesn't happen."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from .conftest import Run
+
+
+def write(effects: Any, text: str = "") -> str:
+    effects.record("write", text)
+    return "written"
+
+
+class NeedsTwo(Exception):
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(code, text)
+        self.code = code
+
+
+WRITE = f"{__name__}:write"
+
+
+def test_it_finds_a_swallowed_failure_and_passes_code_that_keeps_the_job(run: Run) -> None:
+    result = run(
+        """
+        import pytest
+
+        def deliver(effects):
+            effects.record("delivered")
+
+        def forgets(queue, effects):
+            queue.unlink()
+            try:
+                deliver(effects)
+            except OSError:
+                pass
+
+        def keeps(queue, effects):
+            try:
+                deliver(effects)
+            except OSError:
+                return
+            queue.unlink()
+
+        @pytest.mark.error_at("test_it:deliver", ConnectionError)
+        @pytest.mark.parametrize("worker", [forgets, keeps])
+        def test_delivered_or_kept(crashwindow, tmp_path, worker):
+            (tmp_path / "job").touch()
+            crashwindow.run(worker, tmp_path / "job", crashwindow.effects)
+            assert (tmp_path / "job").exists() or crashwindow.effects.count("delivered")
+        """
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*test_delivered_or_kept[[]forgets[]]*", "*>> error at test_it:deliver:enter+1*"])
+
+
+@pytest.mark.error_at(WRITE, OSError(28, "No space left on device"))
+def test_the_call_does_not_happen(crashwindow: Any) -> None:
+    life = crashwindow.run(write, crashwindow.effects)
+    assert crashwindow.effects.count("write") == 0
+    assert life.hits == [f"{WRITE}:enter+1"]
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        _ = life.value
+    assert caught.value.errno == 28
+
+
+@pytest.mark.error_at("shop.paid", ValueError)
+def test_at_an_audit_event_it_is_raised_there_with_a_text_that_names_the_point(crashwindow: Any) -> None:
+    life = crashwindow.run(sys.audit, "shop.paid")
+    assert isinstance(life.error, ValueError)
+    assert str(life.error) == "crashwindow: error at shop.paid+1"
+
+
+@pytest.mark.error_at(WRITE, KeyboardInterrupt)
+def test_the_exception_may_be_any_base_exception(crashwindow: Any) -> None:
+    assert isinstance(crashwindow.run(write, crashwindow.effects).error, KeyboardInterrupt)
+
+
+@pytest.mark.error_at(WRITE, NeedsTwo(7, "teapot"))
+def test_an_instance_is_raised_as_it_is_for_classes_that_want_arguments(crashwindow: Any) -> None:
+    assert crashwindow.run(write, crashwindow.effects).error.code == 7
+
+
+@pytest.mark.error_at(WRITE, OSError, nth=None)
+def test_the_broker_is_down_for_every_life(crashwindow: Any) -> None:
+    for _ in range(2):
+        assert isinstance(crashwindow.run(write, crashwindow.effects).error, OSError)
+    assert crashwindow.effects.count("write") == 0
+
+
+@pytest.mark.error_at(WRITE, OSError)
+def test_a_retry_gets_through(crashwindow: Any) -> None:
+    def retries() -> str:
+        try:
+            return write(crashwindow.effects)
+        except OSError:
+            return write(crashwindow.effects)
+
+    assert crashwindow.run(retries).value == "written"
+
+
+@pytest.mark.error_at("shop.paid", f"{__name__}:NoSuchError")
+def test_a_text_that_names_no_exception_fails_where_it_would_be_raised(crashwindow: Any) -> None:
+    life = crashwindow.run(sys.audit, "shop.paid")
+    assert isinstance(life.error, AttributeError)
+    assert "NoSuchError" in str(life.error)
