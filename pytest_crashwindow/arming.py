@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .errors import BadOption
+from .calls import refusal
+from .errors import BadOption, NotAttachable
 from .faults import Fault
-from .points import Armed, split_end
+from .installing import check, kind_of
+from .points import ENDS, Armed, is_glob, split_end
 from .windows import Window, split_hit
 
 SUFFIX = "_at"
@@ -101,6 +103,33 @@ def _configured(fault: Fault, label: str, parameters: dict[str, Any]) -> Fault:
         raise BadOption(f"{label}: unknown argument {unknown}; it is used as {_usage(fault)}") from None
     except BadOption as error:
         raise BadOption(f"{label}: {error}") from None
+
+
+def named_calls(patterns: Iterable[str], probed: set[str]) -> list[str]:
+    """Calls that patterns spell out (`pkg.module:function`, with or without an end): they are attached."""
+    calls = []
+    for pattern in patterns:
+        call, _ = split_end(pattern.removeprefix("!"))
+        module, colon, name = call.partition(":")
+        if colon and module and name and not is_glob(call) and call not in probed:
+            calls.append(call)
+    return calls
+
+
+def check_calls(calls: Iterable[str], armed: Iterable[Armed]) -> None:
+    """Raise NotAttachable for a call that can't be attached, or that can't take a fault named for it."""
+    __tracebackhide__ = True
+    try:
+        check(calls)
+    except NotAttachable as error:
+        raise error.with_traceback(None) from None
+    for one in armed:
+        for call in calls:
+            if one.pattern not in (call, *(f"{call}:{end}" for end in ENDS)):
+                continue
+            reason = refusal(call, kind_of(call) or "", one.fault.name)
+            if reason:
+                raise NotAttachable(f"{one.fault.name}{SUFFIX}: {reason}")
 
 
 def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: int) -> list[Armed]:

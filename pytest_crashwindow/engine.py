@@ -13,7 +13,7 @@ import pytest
 from . import faults as _faults
 from . import probes as _probes
 from .arming import Faults
-from .errors import BadOption
+from .errors import CrashWindowError
 from .fixture import CrashWindow
 from .planning import plan_of
 from .points import ENDS
@@ -47,8 +47,8 @@ class Engine:
         directory = base / f"crashwindow-{self._count}"
         try:
             plan = plan_of(item, self._settings, self.faults, self.probes)
-        except BadOption as error:
-            pytest.fail(str(error), pytrace=False)
+        except CrashWindowError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         crashwindow = CrashWindow(directory, plan)
         crashwindow.state(tmp_path)
         item.stash[CRASHWINDOW] = crashwindow

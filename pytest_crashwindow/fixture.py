@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .arming import Faults, armed_for_life
+from .arming import Faults, armed_for_life, check_calls, named_calls
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
@@ -108,6 +108,10 @@ class CrashWindow:
         self._opened.refuse_open_ones()
         name = self._unique(name or _name_of(target))
         armed = armed_for_life(self.plan.faults, kwargs, name, len(self._world.armed))
+        probed = {call for probe in self.plan.probes for call in probe.calls}
+        for call in named_calls((one.pattern for one in armed), probed):
+            self.attach(call)
+        check_calls(self.plan.calls, armed)
         self._world.armed += armed
         life = self._fork(name, functools.partial(target, *args, **kwargs))
         self.lives.append(life)
@@ -170,6 +174,8 @@ class CrashWindow:
 
     def attach(self, call: str) -> None:
         """Attach points to a call for this test, such as `"shop.mail:Mailer.send"`."""
+        __tracebackhide__ = True
+        check_calls([call], ())
         if call not in self.plan.calls:
             self.plan.calls.append(call)
         if self._installed is not None:

@@ -377,7 +377,7 @@ class Life:
             self._close(status, "unattributed death")
             text = self._unattributed(status)
             self._world.blame("unattributed death", text)
-            raise UnattributedDeath(text)
+            raise UnattributedDeath(f"unattributed death: {text}")
 
     def _explained(self, status: int) -> bool:
         code = os.waitstatus_to_exitcode(status)
@@ -394,7 +394,7 @@ class Life:
         }
         hint = hints.get(code, "Something called os._exit, or ended the process in another way.")
         return (
-            f"unattributed death: life {self.name!r} ended {how} without a result, and no fault of this test "
+            f"life {self.name!r} ended {how} without a result, and no fault of this test "
             f"did that. {hint}\npassed: {', '.join(self.hits[-5:]) or 'no point'}\nstderr: {self.stderr[-2000:]}"
         )
 

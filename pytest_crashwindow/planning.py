@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
 
-from .arming import Faults, armed_by
+from .arming import Faults, armed_by, check_calls, named_calls
 from .errors import BadOption
 from .fixture import Plan
-from .points import Armed, is_glob, split_end
+from .points import Armed
 from .probes.base import Probe
 from .settings import Settings
 
@@ -17,11 +15,12 @@ CALLS = "crashwindow_calls"
 
 
 def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[Probe]) -> Plan:
-    """What one test asks for. Raises BadOption."""
+    """What one test asks for. Raises BadOption or NotAttachable."""
     armed = [] if settings.off else markers_armed(item, faults)
     chosen = chosen_probes(settings, probes)
     names = {call for probe in probes for call in probe.calls}
     calls = [*settings.calls, *marker_calls(item), *named_calls((a.pattern for a in armed), names)]
+    check_calls(calls, armed)
     return Plan(
         faults=faults,
         probes=chosen,
@@ -49,17 +48,6 @@ def marker_calls(item: pytest.Item) -> list[str]:
     for call in calls:
         if not isinstance(call, str):
             raise BadOption(f"{CALLS}: a call is text such as 'shop.mail:Mailer.send', not {call!r}")
-    return calls
-
-
-def named_calls(patterns: Iterable[str], probed: set[str]) -> list[str]:
-    """Calls that patterns spell out (`pkg.module:function`, with or without an end): they are attached."""
-    calls = []
-    for pattern in patterns:
-        call, _ = split_end(pattern.removeprefix("!"))
-        module, colon, name = call.partition(":")
-        if colon and module and name and not is_glob(call) and call not in probed:
-            calls.append(call)
     return calls
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from .comparing import Comparison
+from .errors import CrashWindowError, WorldBroken
 from .fixture import CrashWindow
 from .guard import Guard
 from .lives import Life
@@ -63,12 +64,16 @@ class Worlds:
         self._engine, self._item, self._crashwindow, self._limit = engine, item, crashwindow, limit
         self._random = random.getstate()
         self._guard: Guard | None = None
+        self._problem = ""
 
     def open(self) -> None:
-        """Fork the guard."""
+        """Fork the guard. If it can't prepare lives, every world fails with what it said."""
         self._item.config.get_terminal_writer().flush()
         crashwindow = self._crashwindow
-        self._guard = Guard(self._be_world, crashwindow.directory, crashwindow.prepare_lives)
+        try:
+            self._guard = Guard(self._be_world, crashwindow.directory, crashwindow.prepare_lives)
+        except CrashWindowError as error:
+            self._problem = str(error)
 
     def close(self) -> None:
         """End the guard and all below it."""
@@ -78,34 +83,42 @@ class Worlds:
 
     def run(self, window: Window | None) -> Outcome:
         """The test body in a world of its own. Whatever happens there, nothing of it is left running."""
-        assert self._guard is not None
         world = self._world(window)
         self._item.config.get_terminal_writer().flush()
         started = time.time()
         shutil.rmtree(world.directory, ignore_errors=True)
-        pid = self._guard.fork({"window": str(window) if window else None})
-        status = self._wait(pid, world)
+        if self._guard is None:
+            return self._failed(world, Problem("error", self._problem), started)
+        try:
+            return self._run(self._guard, world, started)
+        except WorldBroken as error:
+            self.close()
+            self._problem = str(error)
+            return self._failed(world, Problem("error", self._problem), started)
+
+    def _run(self, guard: Guard, world: World, started: float) -> Outcome:
+        pid = guard.fork({"window": str(world.window) if world.window else None})
+        status = self._wait(guard, pid, world)
         try:
             if status is None:
                 return self._hung(world, pid, started)
         finally:
-            self._guard.clear()
+            guard.clear()
         return self._read(world, status, started)
 
     def _world(self, window: Window | None) -> World:
         plan = self._crashwindow.plan
         return World(self._crashwindow.directory / "world", plan.faults, window, plan.armed_for(window))
 
-    def _wait(self, pid: int, world: World) -> int | None:
+    def _wait(self, guard: Guard, pid: int, world: World) -> int | None:
         """The wait status of the world, or None when its time is over."""
-        assert self._guard is not None
         begun = time.monotonic()
         while True:
             deadline = world.deadline(begun + self._limit if self._limit else None)
             left = _LOOK if deadline is None else min(_LOOK, deadline - time.monotonic())
             if left <= 0:
                 return None
-            status = self._guard.change(pid, left)
+            status = guard.change(pid, left)
             if status is not None and not os.WIFSTOPPED(status):
                 return status
 
@@ -253,7 +266,8 @@ class Worlds:
 
     def _add_sections(self, report: pytest.TestReport, world: World) -> None:
         story = timeline.text(world, self._crashwindow.effects.all())
-        report.sections.append(("crashwindow timeline", story))
+        if story:
+            report.sections.append(("crashwindow timeline", story))
         for life in self._crashwindow.lives:
             report.sections += _output_of(life)
 
