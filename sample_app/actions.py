@@ -30,9 +30,7 @@ class Action:
         return asdict(self)
 
 
-def publication(
-    task_key: str, version: int, payload: Payload, currency: str | None, body: str
-) -> Action:
+def publication(task_key: str, version: int, payload: Payload, currency: str | None, body: str) -> Action:
     """Publishing one version of a report."""
     parameters = {
         # The currency is part of it: the same number in another one is another action.

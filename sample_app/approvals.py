@@ -42,9 +42,7 @@ def set_person(home: Path, person: str, token: str, may_approve: bool) -> None:
         )
 
 
-def request(
-    home: Path, job_id: int, applicant: str, approver: str, now: float, ttl: float = TTL
-) -> str:
+def request(home: Path, job_id: int, applicant: str, approver: str, now: float, ttl: float = TTL) -> str:
     """Ask for approval to publish the report of a job, and park the publish job on the answer.
 
     Asked again while the same request is open, it returns that one's id.
@@ -284,9 +282,7 @@ def _check_answerable(row: sqlite3.Row, version: int, action_hash: str, now: flo
         raise Refused("the answer is for another version or another action")
 
 
-def _store_answer(
-    conn: sqlite3.Connection, row: sqlite3.Row, verdict: str, person: str, now: float
-) -> None:
+def _store_answer(conn: sqlite3.Connection, row: sqlite3.Row, verdict: str, person: str, now: float) -> None:
     _set_state(conn, row, verdict, now)
     conn.execute(
         "UPDATE approvals SET answered_at = ?, answered_by = ? WHERE request_id = ?",

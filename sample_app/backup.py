@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from . import db
+from .durable import sync
 from .errors import AppError, DatabaseMissing, explain
 
 TABLES = ("jobs", "reports", "outbox", "events", "intents", "approvals")
@@ -39,9 +40,7 @@ def verify(path: Path) -> dict[str, int]:
     if not path.exists():
         raise DatabaseMissing(f"no backup at {path}")
     try:
-        with contextlib.closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as conn:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
             return _checked(conn, path)
     except sqlite3.OperationalError as error:
         raise explain(error, path) from error
@@ -58,17 +57,9 @@ def _copy(home: Path, part: Path) -> None:
 
 def _replace(part: Path, target: Path) -> None:
     # The content has to be on the disk before the name points to it, then the name itself.
-    _fsync(part)
+    sync(part)
     os.replace(part, target)
-    _fsync(target.parent)
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(target.parent)
 
 
 def _checked(conn: sqlite3.Connection, path: Path) -> dict[str, int]:

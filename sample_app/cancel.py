@@ -30,8 +30,7 @@ def request_stop(home: Path, job_id: int, now: float) -> None:
             if row["state"] in FINAL - {"cancelled"}:
                 raise Refused(f"job {job_id} is {row['state']}; it cannot be cancelled any more")
             conn.execute(
-                "UPDATE jobs SET stop_requested_at = coalesce(stop_requested_at, ?)"
-                " WHERE job_id = ?",
+                "UPDATE jobs SET stop_requested_at = coalesce(stop_requested_at, ?) WHERE job_id = ?",
                 (now, job_id),
             )
             sys.audit("sample_app.cancel.before_requested", job_id)

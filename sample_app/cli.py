@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 
 from . import (
@@ -26,13 +27,17 @@ from . import (
     resolve,
     retention,
     serving,
+    settings,
     status,
     ticket_desk,
     worker,
 )
 from .errors import AppError, SafeToRetry, one_line
 from .payloads import key_of, parse
+from .settings import Settings
 from .ticket_client import TicketClient, TicketRefused
+
+_NAMES = [field.name for field in fields(Settings)]
 
 Command = Callable[[argparse.Namespace], None]
 Commands = argparse._SubParsersAction  # the type has no public name
@@ -61,11 +66,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_work(commands: Commands[argparse.ArgumentParser]) -> None:
     _add(commands, "init", _init, "create the databases")
+    configure = _add(commands, "configure", _configure, "save settings for the other commands")
+    configure.add_argument("--lease", type=float, help="seconds")
+    _add_tickets(configure)
     submit = _add(commands, "submit", _submit, "register a job")
     submit.add_argument("payload", help="JSON text")
     work = _add(commands, "work", _work, "work, reconcile and dispatch until nothing is left")
     work.add_argument("--worker", default="worker")
-    work.add_argument("--lease", type=float, default=jobs.LEASE, help="seconds")
+    work.add_argument("--lease", type=float, help="seconds")
     work.add_argument("--once", action="store_true", help="one job only, and no dispatching")
     _add_tickets(work)
     _add(commands, "dispatch", _dispatch, "offer pending events once")
@@ -136,18 +144,29 @@ def _add(
 
 def _add_tickets(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tickets", metavar="URL", help="the ticket service")
-    command.add_argument("--ticket-mode", choices=ticket_desk.MODES, default="keys")
-    command.add_argument("--ticket-retention", type=float, default=ticket_desk.RETENTION)
+    command.add_argument("--ticket-mode", choices=ticket_desk.MODES)
+    command.add_argument("--ticket-retention", type=float, help="seconds")
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    """What was saved, except where the command line says otherwise."""
+    said = {name: value for name, value in vars(args).items() if value is not None}
+    return replace(settings.load(args.home), **{name: said[name] for name in _NAMES if name in said})
 
 
 def _client(args: argparse.Namespace) -> TicketClient:
-    if args.tickets is None:
+    found = _settings(args)
+    if found.tickets is None:
         raise AppError("--tickets URL is needed for this")
-    return TicketClient(args.tickets, mode=args.ticket_mode, retention=args.ticket_retention)
+    return TicketClient(found.tickets, mode=found.ticket_mode, retention=found.ticket_retention)
 
 
 def _init(args: argparse.Namespace) -> None:
     db.init(args.home)
+
+
+def _configure(args: argparse.Namespace) -> None:
+    settings.save(args.home, _settings(args))
 
 
 def _submit(args: argparse.Namespace) -> None:
@@ -159,8 +178,9 @@ def _submit(args: argparse.Namespace) -> None:
 
 
 def _work(args: argparse.Namespace) -> None:
-    client = _client(args) if args.tickets else None
-    tools = worker.Tools(client, lease=args.lease)
+    found = _settings(args)
+    client = _client(args) if found.tickets else None
+    tools = worker.Tools(client, lease=found.lease)
     if args.once:
         claim = worker.work_once(args.home, args.worker, time.time, tools)
         print("nothing to do" if claim is None else f"worked on job {claim.job_id}")
@@ -215,9 +235,7 @@ def _resolve(args: argparse.Namespace) -> None:
     elif args.verdict == "happened":
         state = resolve.happened(args.home, args.job, args.ticket, args.evidence, time.time())
     else:
-        state = resolve.compensated(
-            args.home, args.job, args.ticket, args.evidence, _client(args), time.time
-        )
+        state = resolve.compensated(args.home, args.job, args.ticket, args.evidence, _client(args), time.time)
     print(args.job, state)
 
 

@@ -43,8 +43,7 @@ def requeue(home: Path, job_id: int, now: float) -> None:
             if not move(conn, job_id, "requeued", now, generation=row["generation"]):
                 raise Refused(f"job {job_id} is {row['state']}, not dead; it is not requeued")
             conn.execute(
-                "UPDATE jobs SET failures = 0, not_before = 0, claim_limit = generation + ?"
-                " WHERE job_id = ?",
+                "UPDATE jobs SET failures = 0, not_before = 0, claim_limit = generation + ? WHERE job_id = ?",
                 (jobs.CLAIM_LIMIT, job_id),
             )
             sys.audit("sample_app.dead_letter.requeued", job_id)

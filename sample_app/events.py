@@ -52,12 +52,8 @@ def from_tables(home: Path) -> State:
                 f"{row['job_id']}/v{row['version']}": row["digest"]
                 for row in conn.execute("SELECT * FROM reports")
             },
-            "approvals": {
-                row["request_id"]: row["state"] for row in conn.execute("SELECT * FROM approvals")
-            },
-            "intents": {
-                row["operation_id"]: row["state"] for row in conn.execute("SELECT * FROM intents")
-            },
+            "approvals": {row["request_id"]: row["state"] for row in conn.execute("SELECT * FROM approvals")},
+            "intents": {row["operation_id"]: row["state"] for row in conn.execute("SELECT * FROM intents")},
         }
 
 

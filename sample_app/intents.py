@@ -153,9 +153,7 @@ def give_up_prepared(conn: sqlite3.Connection, job_id: int, why: str, now: float
         set_state(conn, row, "failed", now, evidence=why, settled_at=now)
 
 
-def set_state(
-    conn: sqlite3.Connection, row: sqlite3.Row, state: str, now: float, **columns: Any
-) -> None:
+def set_state(conn: sqlite3.Connection, row: sqlite3.Row, state: str, now: float, **columns: Any) -> None:
     assignments = "".join(f", {name} = ?" for name in columns)
     conn.execute(
         f"UPDATE intents SET state = ?{assignments} WHERE operation_id = ?",

@@ -141,9 +141,7 @@ def get(home: Path, job_id: int) -> sqlite3.Row:
 
 
 def get_in(conn: sqlite3.Connection, job_id: int) -> sqlite3.Row:
-    row: sqlite3.Row | None = conn.execute(
-        "SELECT * FROM jobs WHERE job_id = ?", (job_id,)
-    ).fetchone()
+    row: sqlite3.Row | None = conn.execute("SELECT * FROM jobs WHERE job_id = ?", (job_id,)).fetchone()
     if row is None:
         raise Refused(f"there is no job {job_id}")
     return row
@@ -211,9 +209,7 @@ def _oldest(conn: sqlite3.Connection, now: float, kinds: tuple[str, ...]) -> sql
     return row
 
 
-def _take(
-    conn: sqlite3.Connection, row: sqlite3.Row, worker: str, now: float, lease: float
-) -> Claim:
+def _take(conn: sqlite3.Connection, row: sqlite3.Row, worker: str, now: float, lease: float) -> Claim:
     generation = row["generation"] + 1
     attempt_id = secrets.token_hex(8)
     moved = move(

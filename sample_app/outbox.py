@@ -21,9 +21,7 @@ Deliver = Callable[[Path, str, dict[str, Any], float], receiver.Answer]
 OFFER_AGAIN_AFTER = 1.0  # seconds
 
 
-def add(
-    conn: sqlite3.Connection, job_id: int, event_id: str, payload: dict[str, Any], now: float
-) -> None:
+def add(conn: sqlite3.Connection, job_id: int, event_id: str, payload: dict[str, Any], now: float) -> None:
     """Inside the transaction of the fact itself. That is the whole point of an outbox."""
     conn.execute(
         "INSERT INTO outbox (event_id, job_id, payload, created_at) VALUES (?, ?, ?, ?)",

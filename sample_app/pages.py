@@ -38,8 +38,7 @@ def read(home: Path, page_id: str) -> sqlite3.Row | None:
     """The newest published version of a page."""
     with db.receiver(home) as conn:
         row: sqlite3.Row | None = conn.execute(
-            "SELECT * FROM pages WHERE page_id = ? AND body IS NOT NULL"
-            " ORDER BY version DESC LIMIT 1",
+            "SELECT * FROM pages WHERE page_id = ? AND body IS NOT NULL ORDER BY version DESC LIMIT 1",
             (page_id,),
         ).fetchone()
     return row

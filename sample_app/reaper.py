@@ -48,8 +48,7 @@ def _reap_one(home: Path, seen: sqlite3.Row, now: float) -> bool:
 
 def _still_expired(conn: sqlite3.Connection, job_id: int, generation: int, now: float) -> bool:
     row = conn.execute(
-        "SELECT 1 FROM jobs WHERE job_id = ? AND generation = ? AND state = 'running'"
-        " AND lease_until <= ?",
+        "SELECT 1 FROM jobs WHERE job_id = ? AND generation = ? AND state = 'running' AND lease_until <= ?",
         (job_id, generation, now),
     ).fetchone()
     return row is not None

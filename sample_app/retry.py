@@ -39,8 +39,6 @@ def failed(home: Path, claim: Claim, error: SafeToRetry, now: float) -> None:
             if failures < BUDGET:
                 move(conn, claim.job_id, "failed_safely", now, generation=claim.generation)
             else:
-                dead_letters.bury(
-                    conn, claim.job_id, claim.generation, f"failed {failures} times", now
-                )
+                dead_letters.bury(conn, claim.job_id, claim.generation, f"failed {failures} times", now)
             sys.audit("sample_app.retry.before_commit", claim.job_id)
         sys.audit("sample_app.retry.committed", claim.job_id)

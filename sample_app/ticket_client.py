@@ -72,9 +72,7 @@ class TicketClient:
         headers: dict[str, str] | None = None,
     ) -> Any:
         address = urlsplit(self.url)
-        connection = http.client.HTTPConnection(
-            address.hostname or "", address.port, timeout=self.timeout
-        )
+        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=self.timeout)
         with contextlib.closing(connection):
             try:
                 connection.connect()

@@ -11,31 +11,36 @@ from pathlib import Path
 
 from . import approvals, db, dead_letters, intents, reconcile
 from .clocks import Clock
-from .intents import Intent
+from .intents import Gate, Intent
 from .jobs import Claim
 from .ticket_client import NotSent, TicketClient, TicketRefused
 
 
 def ensure(
-    home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock
+    home: Path,
+    claim: Claim,
+    parameters: dict[str, str],
+    client: TicketClient,
+    clock: Clock,
+    gate: Gate = approvals.check,
 ) -> int | None:
     """The id of this job's ticket. None = it isn't known, and the job has been set aside."""
-    intent, new = intents.prepare(home, claim, parameters, approvals.check, clock())
+    intent, new = intents.prepare(home, claim, parameters, gate, clock())
     if not new:
         intent = reconcile.settle(home, intent, client, clock())
     if intent.state == "confirmed":
         return intent.ticket_id
     if intent.state == "prepared":
-        return _send(home, claim, intent, client, clock)
+        return _send(home, claim, intent, client, clock, gate)
     why = "it may have been sent, and the service cannot tell"
     intents.becomes_unknown(home, intent, claim.generation, why, clock())
     return None
 
 
 def _send(
-    home: Path, claim: Claim, intent: Intent, client: TicketClient, clock: Clock
+    home: Path, claim: Claim, intent: Intent, client: TicketClient, clock: Clock, gate: Gate
 ) -> int | None:
-    intents.mark_sent(home, intent, claim.generation, approvals.check, clock())
+    intents.mark_sent(home, intent, claim.generation, gate, clock())
     try:
         ticket = client.create(intent.operation_id, intent.parameters)
     except NotSent:

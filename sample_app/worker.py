@@ -58,9 +58,7 @@ def work_on(home: Path, claim: Claim, clock: Clock, tools: Tools = DEFAULT) -> b
 def work_on_report(home: Path, claim: Claim, clock: Clock, model: Model = write_report) -> bool:
     """Compute (once, outside any transaction), then commit. False = the job isn't ours any more."""
     row = jobs.get(home, claim.job_id)
-    draft = recorded.once(
-        home, claim.job_id, "draft", lambda: reports.compute(claim, row, model), clock()
-    )
+    draft = recorded.once(home, claim.job_id, "draft", lambda: reports.compute(claim, row, model), clock())
     return reports.finish(home, claim.job_id, claim.generation, draft, clock())
 
 

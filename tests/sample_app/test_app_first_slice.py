@@ -71,12 +71,14 @@ def test_lease_story(home: Path, payload: Payload) -> None:
     assert jobs.claim(home, "A", 0)
     assert jobs.claim(home, "B", 10) is None
     claim = jobs.claim(home, "B", 30)
-    assert claim and claim.generation == 2
+    assert claim
+    assert claim.generation == 2
     assert not reports.finish(home, job_id, 1, "A's", 31)
     assert reports.finish(home, job_id, 2, "B's", 31)
     assert jobs.claim(home, "C", 100) is None
     report = reports.latest(home, job_id)
-    assert report and report["body"] == "B's"
+    assert report
+    assert report["body"] == "B's"
 
 
 def test_a_refused_finish_changes_nothing(home: Path, payload: Payload) -> None:
@@ -89,9 +91,7 @@ def test_a_refused_finish_changes_nothing(home: Path, payload: Payload) -> None:
     assert facts(home) == (0, 0, 0, 0)
 
 
-def test_finishing_again_after_a_lost_answer_is_true_and_writes_nothing(
-    home: Path, payload: Payload
-) -> None:
+def test_finishing_again_after_a_lost_answer_is_true_and_writes_nothing(home: Path, payload: Payload) -> None:
     job_id = submit(home, payload)
     jobs.claim(home, "A", 0)
     assert reports.finish(home, job_id, 1, "body", 1)

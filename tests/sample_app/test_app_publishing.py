@@ -57,16 +57,15 @@ def check_all_done(home: Path, job_id: int) -> None:
     assert jobs.get(home, job_id)["state"] == "done"
     assert len(ledger(home)) == 1
     page = pages.read(home, PAGE)
-    assert page and page["body"].startswith("Report for acme")
+    assert page
+    assert page["body"].startswith("Report for acme")
     assert outbox.pending(home) == []
     assert len(receiver.notifications(home)) == 2
     assert events.differences(home) == []
 
 
 @pytest.mark.parametrize("mode", ["keys", "search", "none"])
-def test_without_any_death(
-    home: Path, clock: Hands, serve: Serve, publishable: int, mode: str
-) -> None:
+def test_without_any_death(home: Path, clock: Hands, serve: Serve, publishable: int, mode: str) -> None:
     idle(home, clock, serve(mode))
     check_all_done(home, publishable)
 
@@ -116,9 +115,7 @@ class LostAnswer(TicketClient):
         raise OutcomeUnknown("no answer")
 
 
-def test_a_timeout_is_not_a_failure(
-    home: Path, clock: Hands, serve: Serve, publishable: int
-) -> None:
+def test_a_timeout_is_not_a_failure(home: Path, clock: Hands, serve: Serve, publishable: int) -> None:
     client = serve()
     worker.work_once(home, "A", clock, worker.Tools(LostAnswer(client.url)))
     assert jobs.get(home, publishable)["state"] == "uncertain"
@@ -132,7 +129,8 @@ def test_no_connection_is_safe_to_retry(home: Path, clock: Hands, publishable: i
     worker.work_once(home, "A", clock, worker.Tools(nobody))
     assert jobs.get(home, publishable)["state"] == "retryable"
     intent = intents.of_job(home, publishable)
-    assert intent and intent.state == "prepared"
+    assert intent
+    assert intent.state == "prepared"
 
 
 def test_a_forgotten_key_is_queried_and_not_retried(
@@ -181,9 +179,7 @@ def test_compensation_has_an_intent_of_its_own(
     [ticket] = ledger(home)
 
     def compensate() -> object:
-        return resolve.compensated(
-            home, publishable, ticket["ticket_id"], "not wanted", client, clock
-        )
+        return resolve.compensated(home, publishable, ticket["ticket_id"], "not wanted", client, clock)
 
     assert dies_at("sample_app.ticket.compensated", compensate)
     assert jobs.get(home, publishable)["state"] == "uncertain"
@@ -191,7 +187,8 @@ def test_compensation_has_an_intent_of_its_own(
     [ticket] = ledger(home)
     assert ticket["cancelled_at"] is not None
     own = intents.of_job(home, publishable, "compensate")
-    assert own and own.state == "confirmed"
+    assert own
+    assert own.state == "confirmed"
     assert events.differences(home) == []
 
 
@@ -230,4 +227,5 @@ def test_a_stale_generation_cannot_write_the_page(home: Path) -> None:
     assert pages.write(home, "p", 1, 42, "new", 0)
     assert not pages.write(home, "p", 1, 41, "stale", 0)
     page = pages.read(home, "p")
-    assert page and page["body"] == "new"
+    assert page
+    assert page["body"] == "new"

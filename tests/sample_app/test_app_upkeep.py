@@ -75,7 +75,8 @@ def test_waiting_holds_no_worker(home: Path, payload: Payload, clock: Hands) -> 
     assert jobs.next_due(home) is None
     assert say_yes(home, row) == "approved"
     claim = jobs.claim(home, "A", 1)
-    assert claim and claim.kind == "publish"
+    assert claim
+    assert claim.kind == "publish"
 
 
 def test_asking_and_answering_twice_is_once(home: Path, payload: Payload, clock: Hands) -> None:
@@ -104,9 +105,7 @@ def test_an_answer_that_does_not_fit_is_refused(
     assert approvals.get(home, row["request_id"])["state"] == "pending"
 
 
-def test_an_edit_makes_the_answer_void(
-    home: Path, payload: Payload, clock: Hands, serve: Serve
-) -> None:
+def test_an_edit_makes_the_answer_void(home: Path, payload: Payload, clock: Hands, serve: Serve) -> None:
     job_id = finished(home, payload, clock)
     row = ask(home, job_id)
     say_yes(home, row)
@@ -199,9 +198,7 @@ MIGRATION_POINTS = [
 
 
 @pytest.mark.parametrize("point", MIGRATION_POINTS)
-def test_a_death_in_a_migration_leaves_the_old_or_the_new(
-    home: Path, dies_at: DiesAt, point: str
-) -> None:
+def test_a_death_in_a_migration_leaves_the_old_or_the_new(home: Path, dies_at: DiesAt, point: str) -> None:
     make_v1(home)
     assert dies_at(point, lambda: migrations.migrate(home, 1))
     with db.connect(db.path_of(home, "app")) as conn:
@@ -224,7 +221,8 @@ def test_told_currency_lets_the_job_go_on(home: Path, clock: Hands) -> None:
     for _ in range(3):
         worker.work_once(home, "A", clock)
     report = reports.latest(home, 3)
-    assert report and report["body"].endswith("0.05 USD")
+    assert report
+    assert report["body"].endswith("0.05 USD")
 
 
 def test_a_changed_meaning_asks_for_approval_anew(
@@ -274,9 +272,7 @@ def test_purge_keeps_what_could_come_again(home: Path, payload: Payload, clock: 
     assert receiver.inbox(home) == []
 
 
-@pytest.mark.parametrize(
-    "point", ["sample_app.purge.before_commit", "sample_app.purge.sender_forgot"]
-)
+@pytest.mark.parametrize("point", ["sample_app.purge.before_commit", "sample_app.purge.sender_forgot"])
 def test_a_death_in_a_purge_leaves_no_event_without_its_key(
     home: Path, payload: Payload, clock: Hands, dies_at: DiesAt, point: str
 ) -> None:
@@ -362,7 +358,8 @@ def test_a_dead_job_is_kept_with_its_reason_and_can_be_requeued(
     dead_letters.requeue(home, job_id, clock())
     assert dead_letters.letters(home) == []
     claim = jobs.claim(home, "A", clock() + 1)
-    assert claim and claim.generation == jobs.CLAIM_LIMIT + 1
+    assert claim
+    assert claim.generation == jobs.CLAIM_LIMIT + 1
     assert events.differences(home) == []
 
 
@@ -398,9 +395,7 @@ def test_cancel_before_anything_started(home: Path, payload: Payload) -> None:
     assert events.differences(home) == []
 
 
-@pytest.mark.parametrize(
-    "point", ["sample_app.cancel.requested", "sample_app.cancel.before_closed"]
-)
+@pytest.mark.parametrize("point", ["sample_app.cancel.requested", "sample_app.cancel.before_closed"])
 def test_a_stop_request_survives_a_death(
     home: Path, payload: Payload, clock: Hands, dies_at: DiesAt, point: str
 ) -> None:
@@ -432,7 +427,8 @@ def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str]:
 def test_missing_database(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, error = run(capsys, "status", tmp_path)
     assert code == 1
-    assert "no database at" in error and "init" in error
+    assert "no database at" in error
+    assert "init" in error
 
 
 def test_newer_schema(capsys: pytest.CaptureFixture[str], home: Path) -> None:
@@ -466,9 +462,7 @@ def test_not_a_database(capsys: pytest.CaptureFixture[str], home: Path) -> None:
     assert "not a SQLite database" in run(capsys, "status", home)[1]
 
 
-def test_disk_full(
-    capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_disk_full(capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(conn: sqlite3.Connection, path: object) -> None:
         db_make_durable(conn, path)
         pages = conn.execute("PRAGMA page_count").fetchone()[0]
@@ -490,9 +484,7 @@ def test_disk_full(
     assert jobs.everything(home) == []
 
 
-def test_read_only(
-    capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_only(capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def query_only(conn: sqlite3.Connection, path: object) -> None:
         db_make_durable(conn, path)
         conn.execute("PRAGMA query_only = ON")
@@ -521,12 +513,12 @@ def test_the_states_in_the_schema_are_those_of_the_moves() -> None:
     assert all(f"'{state}'" in schema for state in reached)
 
 
-def test_a_taken_back_intent_keeps_its_operation_id(
-    home: Path, clock: Hands, publishable: int
-) -> None:
+def test_a_taken_back_intent_keeps_its_operation_id(home: Path, clock: Hands, publishable: int) -> None:
     worker.work_once(home, "A", clock, worker.Tools(TicketClient("http://127.0.0.1:9")))
     before = intents.of_job(home, publishable)
     clock.now = 5
     worker.work_once(home, "A", clock, worker.Tools(TicketClient("http://127.0.0.1:9")))
     after = intents.of_job(home, publishable)
-    assert before and after and before.operation_id == after.operation_id
+    assert before
+    assert after
+    assert before.operation_id == after.operation_id
