@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import surgery
 from .calls import (
@@ -30,9 +30,11 @@ from .calls import (
     split,
 )
 from .errors import NotAttachable
-from .probes.base import Probe
 from .tracker import Tracker
 from .trampolines import Handler, Trampoline, kind_of_code
+
+if TYPE_CHECKING:
+    from .probes.base import Probe
 
 OnImport = Callable[[ModuleType], object]
 
