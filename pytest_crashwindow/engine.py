@@ -13,6 +13,7 @@ import pytest
 from . import faults as _faults
 from . import probes as _probes
 from .arming import Faults
+from .choosing import whole_id
 from .errors import CrashWindowError
 from .fixture import CrashWindow
 from .planning import plan_of
@@ -20,14 +21,19 @@ from .points import ENDS
 from .probes.base import Probe
 from .protocol import CRASHWINDOW, TIMEOUT, Protocol
 from .settings import Settings
+from .sharing import Alone, Shared, Sharing
+from .sweep import MARKER
+from .sweep_protocol import SweepProtocol
+from .windows import Window, parse
 from .world import World
+from .xdist import shared_directory
 
 
 class Engine:
     """Faults, probes, known points and a directory for this run."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
-        self._config, self._settings = config, settings
+        self._config, self.settings = config, settings
         hook = config.hook
         self.faults = Faults([*_faults.BUILT_IN, *_flat(hook.pytest_crashwindow_faults(config=config))])
         self.probes: list[Probe] = [*getattr(_probes, 'BUILT_IN', ()), *_flat(hook.pytest_crashwindow_probes(config=config))]
@@ -36,17 +42,26 @@ class Engine:
         self._count = 0
         self.world: World | None = None
         """in a world's process: that world"""
+        self.only_window = self._only_window()
+        """the one window that `--crashwindow-window` asks for"""
 
     def protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """Run an item."""
-        Protocol(self, item, nextitem).run()
+        if item.get_closest_marker(MARKER) is None:
+            Protocol(self, item, nextitem).run()
+        else:
+            SweepProtocol(self, item, nextitem, self._sharing(item)).run()
+
+    def _sharing(self, item: pytest.Item) -> Sharing:
+        shared = shared_directory(self._config)
+        return Alone() if shared is None else Shared(shared, whole_id(item))
 
     def fixture(self, item: pytest.Item, tmp_path: Path, base: Path) -> Iterator[CrashWindow]:
         """The fixture's life in the pytest process. `base` is pytest's directory for temporary files."""
         self._count += 1
         directory = base / f"crashwindow-{self._count}"
         try:
-            plan = plan_of(item, self._settings, self.faults, self.probes)
+            plan = plan_of(item, self.settings, self.faults, self.probes)
         except CrashWindowError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         crashwindow = CrashWindow(directory, plan)
@@ -81,9 +96,25 @@ class Engine:
         if self.world is not None:
             self.world.limit(None)
 
+    def _only_window(self) -> Window | None:
+        text = self.settings.window
+        if text is None:
+            return None
+        window = parse(text)
+        if window is None:
+            raise pytest.UsageError(
+                f"--crashwindow-window: {text!r} is no window id; one looks like shop.order.committed+1:crash"
+            )
+        for step in window.steps:
+            if step.fault not in self.faults:
+                raise pytest.UsageError(
+                    f"--crashwindow-window: no fault {step.fault!r}; there are {', '.join(self.faults.names)}"
+                )
+        return window
+
     def _refuse_unknown_probes(self) -> None:
         names = [probe.name for probe in self.probes]
-        for name in self._settings.probes or ():
+        for name in self.settings.probes or ():
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
                 hint = f"did you mean {near[0]!r}? " if near else ""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from .windows import Window
+
     from .faults import Fault
     from .probes.base import Probe
 
@@ -23,3 +25,21 @@ def pytest_crashwindow_faults(config: pytest.Config) -> list[Fault]:  # type: ig
 @pytest.hookspec
 def pytest_crashwindow_probes(config: pytest.Config) -> list[Probe]:  # type: ignore[empty-body]
     """Register probes of your own: instances of subclasses of `pytest_crashwindow.Probe`."""
+
+
+@pytest.hookspec
+def pytest_crashwindow_windows(item: pytest.Item, windows: list[Window]) -> None:
+    """Filter, add to or reorder the windows of a sweep, in place, before they are run.
+
+    With depth 2 it is called again for the windows that were found behind each window.
+    """
+
+
+@pytest.hookspec
+def pytest_crashwindow_fired(item: pytest.Item, window: Window) -> None:
+    """Every fault of this window has fired; its world has ended."""
+
+
+@pytest.hookspec
+def pytest_crashwindow_window_result(item: pytest.Item, window: Window, report: pytest.TestReport) -> None:
+    """The call report of a window, before it is published; it may be added to."""

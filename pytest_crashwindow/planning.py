@@ -10,6 +10,7 @@ from .fixture import Plan
 from .points import Armed
 from .probes.base import Probe
 from .settings import Settings
+from .sweep import MARKER, Defaults, SweepPlan, plan_from
 
 CALLS = "crashwindow_calls"
 
@@ -17,9 +18,11 @@ CALLS = "crashwindow_calls"
 def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[Probe]) -> Plan:
     """What one test asks for. Raises BadOption or NotAttachable."""
     armed = [] if settings.off else markers_armed(item, faults)
+    sweep = sweep_of(item, settings, faults)
     chosen = chosen_probes(settings, probes)
     names = {call for probe in probes for call in probe.calls}
-    calls = [*settings.calls, *marker_calls(item), *named_calls((a.pattern for a in armed), names)]
+    patterns = [*(a.pattern for a in armed), *(sweep.patterns if sweep else ()), *settings.points]
+    calls = [*settings.calls, *marker_calls(item), *(sweep.calls if sweep else ()), *named_calls(patterns, names)]
     check_calls(calls, armed)
     return Plan(
         faults=faults,
@@ -29,7 +32,16 @@ def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[
         patterns=settings.points,
         death=settings.death,
         life_timeout=settings.life_timeout,
+        sweep=sweep,
     )
+
+
+def sweep_of(item: pytest.Item, settings: Settings, faults: Faults) -> SweepPlan | None:
+    """What the marker `crash_windows` asks for; None without one."""
+    mark = item.get_closest_marker(MARKER)
+    if mark is None:
+        return None
+    return plan_from(mark.args, mark.kwargs, faults, Defaults(settings.points, settings.depth, settings.max_windows))
 
 
 def markers_armed(item: pytest.Item, faults: Faults) -> list[Armed]:

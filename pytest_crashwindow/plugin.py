@@ -22,6 +22,7 @@ SETTINGS = pytest.StashKey[_settings.Settings]()
 ENGINE = pytest.StashKey["Engine"]()
 
 FIXTURE = "crashwindow"
+SWEEP = "crash_windows"
 MARKERS = (
     "crash_at(point, nth=1, *, match=None): kill the life (SIGKILL) that passes this point for the n-th time. "
     "The test fails if none does. Markers of this kind need the fixture `crashwindow` and can be stacked.",
@@ -33,6 +34,9 @@ MARKERS = (
     'scope="thread" one thread, until the test resumes it.',
     "duplicate_at(call, nth=1, *, match=None): perform an attached call twice; the caller gets the second answer.",
     "delay_at(point, seconds, nth=1, *, match=None): the point takes this much longer.",
+    "crash_windows(points=None, *, crash=None, lost_ack=None, error=None, pause=None, duplicate=None, delay=None, "
+    "calls=(), depth=None, max_windows=None): run the test once without a fault, and then once for every "
+    "place in the code where the fault can strike. Each such window is reported as a test of its own.",
     "crashwindow_calls(*calls): attach points to calls such as 'shop.mail:Mailer.send' for this test.",
 )
 
@@ -51,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[SETTINGS] = _settings.resolve(config)
+    if config.pluginmanager.hasplugin("dsession"):
+        from .xdist import Controller
+
+        config.pluginmanager.register(Controller(config), "crashwindow-xdist")
 
 
 def engine_of(config: pytest.Config) -> Engine:
@@ -77,8 +85,29 @@ def crashwindow(
     yield from engine_of(request.config).fixture(item, tmp_path, tmp_path_factory.getbasetemp())
 
 
+@pytest.fixture
+def _crashwindow_pin() -> None:
+    """Parametrized in sweeps: which window or shard an item is."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker(SWEEP) is not None:
+        from . import choosing, xdist
+
+        choosing.generate(metafunc, xdist.shards(metafunc.config))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if any(_is_sweep(item) for item in items):
+        from . import choosing
+
+        choosing.modify(config, items, _is_sweep)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.config.stash[SETTINGS] and _arms_something(item) and not _uses(item):
+    if not _uses(item) and (_is_sweep(item) or _arms_something(item)):
         pytest.fail(
             "a marker arms a fault, but the test doesn't use the fixture `crashwindow`, so it starts no life "
             "in which the fault could fire. Ask for the fixture: def test_x(crashwindow): ...",
@@ -110,6 +139,10 @@ def pytest_enter_pdb(config: pytest.Config) -> None:
 
 def _uses(item: pytest.Item) -> bool:
     return FIXTURE in getattr(item, "fixturenames", ())
+
+
+def _is_sweep(item: pytest.Item) -> bool:
+    return item.get_closest_marker(SWEEP) is not None
 
 
 def _arms_something(item: pytest.Item) -> bool:

@@ -86,6 +86,11 @@ OPTIONS = (
         "linelist",
         flag=False,
     ),
+    Option("list", _yes, False, "run controls only and list the points and windows of each sweep", "bool"),
+    Option("window", str, None, "run only this window of the selected sweeps", metavar="ID"),
+    Option("depth", _whole(1), 1, "2 sweeps the lives that follow a fault as well (crash during recovery)", metavar="N"),
+    Option("max_windows", _whole(1), None, "run at most so many windows of each sweep, drawn by the seed", metavar="N"),
+    Option("seed", _whole(0), 0, "the seed for --crashwindow-max-windows", metavar="N"),
     Option("life_timeout", _seconds, 30.0, "seconds that a life may take before it counts as hung", metavar="S"),
     Option("death", _one_of("kill", "exit"), "kill", "how `crash` ends a life: SIGKILL, or os._exit", metavar="HOW"),
     Option("off", _yes, False, "run controls only: no fault is armed", "bool"),
@@ -99,6 +104,11 @@ class Settings:
     points: tuple[str, ...]
     calls: tuple[str, ...]
     probes: tuple[str, ...] | None
+    list: bool
+    window: str | None
+    depth: int
+    max_windows: int | None
+    seed: int
     life_timeout: float
     death: str
     off: bool

@@ -1,0 +1,108 @@
+"""What a sweep and its windows say."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..choosing import window_id
+from ..record import Hit
+from ..windows import Step, Window
+from .wording import passed_points
+
+if TYPE_CHECKING:
+    from ..sweep import SweepPlan
+    from ..worlds import Outcome
+
+_MOST = 10
+
+_HAPPENED = {
+    "crash": "the process was killed",
+    "lost_ack": "the answer was lost",
+    "error": "the call failed",
+    "pause": "the process was paused",
+    "duplicate": "the call was made twice",
+    "delay": "it took longer",
+}
+
+
+def no_window(plan: SweepPlan, hits: Sequence[Hit]) -> str:
+    """A control that gives nothing to try."""
+    if not hits:
+        return (
+            "the control passed no point, so there is no window to try: nothing would be tested.\n"
+            "Does the test start lives (crashwindow.run, start, supervise)? Does the code commit to SQLite, write "
+            "files below tmp_path or crashwindow.state(...), send requests, or raise audit events of its own?"
+        )
+    return (
+        f"no point of the control is one that the sweep asks for ({', '.join(plan.patterns)}).\n{passed_points(hits)}"
+    )
+
+
+def unsteady(found: str) -> str:
+    """Two controls that differ."""
+    point = found.split("'")[1]
+    return (
+        f"unsteady control: two runs without any fault differ: {found}.\n"
+        "A window could then not be told from chance. Take what varies (time, threads, random choices) out of the "
+        f"test, or exclude a point that ticks by itself: crashwindow_points = !{point}"
+    )
+
+
+def second_control_failed(text: str) -> str:
+    """A control that passes once and then fails."""
+    return f"unsteady control: the test passed in its first run without any fault and failed in the second:\n{text}"
+
+
+def sweep_failed(bad: Sequence[dict[str, Any]], explored: int, known: int, stopped: str, notes: Sequence[str]) -> str:
+    """The verdict of a sweep with failed windows."""
+    lines = [f"{len(bad)} of {explored} windows failed:"] if bad else []
+    for record in bad[:_MOST]:
+        kind = "" if record["verdict"] == "failed" else f" ({record['verdict']})"
+        text = f": {record['text']}" if record.get("text") else ""
+        lines.append(f"  {record['window']}{kind}{text}")
+    if len(bad) > _MOST:
+        lines.append(f"  ... and {len(bad) - _MOST} more")
+    if stopped:
+        lines.append(f"explored {explored} of {known} known windows ({stopped})")
+    return "\n".join([*lines, *notes])
+
+
+def window_story(item: pytest.Item, window: Window, outcome: Outcome) -> str:
+    """What happened in a failed window, in words, and how to run it again."""
+    lines = [f"{outcome.verdict}: {_in_words(window)}"]
+    for fired in outcome.world.fired():
+        if fired.where:
+            file, line, function = fired.where[0]
+            lines.append(f"  at {file}:{line} in {function}")
+    if outcome.verdict == "not reached":
+        lines.append(f"no life reached this window in this run.\n{passed_points(outcome.world.hits())}")
+    lines.append(f"run it again: {rerun(item, window)}")
+    return "\n".join(lines)
+
+
+def _in_words(window: Window) -> str:
+    return ", then ".join(_step_in_words(step) for step in window.steps)
+
+
+def _step_in_words(step: Step) -> str:
+    what = _HAPPENED.get(step.fault, step.fault)
+    nth = "" if step.hit == 1 else f", passed for the {_nth(step.hit)} time"
+    return f"{what} at {step.point}{nth}"
+
+
+def _nth(n: int) -> str:
+    ending = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def rerun(item: pytest.Item, window: Window) -> str:
+    """One command for the shell, from where pytest was started."""
+    nodeid = window_id(item, window)
+    start = item.config.invocation_params.dir
+    path = os.path.relpath(item.path, start)
+    return f"pytest {shlex.quote(path + nodeid[len(nodeid.partition('::')[0]) :])}"

@@ -1,0 +1,147 @@
+"""How the windows of a sweep are shared: by one process alone, or by the workers of xdist.
+
+Workers meet in a directory that the controller hands out. A window belongs to whoever creates its claim
+file; its result is a file beside it. The worker with the test itself (shard 0) waits for all results.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+Record = dict[str, Any]
+"""what is kept of a window that was run: id, verdict, outcome, seconds"""
+
+
+class Sharing(Protocol):
+    """Who runs which window of a sweep."""
+
+    def claim(self, window: str) -> bool:
+        """Whether this process is to run it."""
+
+    def done(self, window: str, record: Record) -> None:
+        """It was run."""
+
+    def stopped(self) -> bool:
+        """Whether the whole run is to stop."""
+
+    def results(self) -> dict[str, Record]:
+        """The records of all windows of the sweep, by whoever; waits for those under way."""
+
+
+class Alone:
+    """One process runs everything."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, Record] = {}
+
+    def claim(self, window: str) -> bool:
+        return True
+
+    def done(self, window: str, record: Record) -> None:
+        self._records[window] = record
+
+    def stopped(self) -> bool:
+        return False
+
+    def results(self) -> dict[str, Record]:
+        return self._records
+
+
+STOP = "stop"
+_LOOK = 0.02  # seconds between looks for a result of another worker
+
+
+class Shared:
+    """Several workers, each with a shard of the same sweep."""
+
+    def __init__(self, directory: Path, sweep: str) -> None:
+        self._run = directory
+        self._directory = directory / _digest(sweep)
+        self._directory.mkdir(parents=True, exist_ok=True)
+
+    def claim(self, window: str) -> bool:
+        owner = json.dumps({"window": window, "pid": os.getpid()})
+        unfinished = self._directory / f"{_digest(window)}.{os.getpid()}"
+        unfinished.write_text(owner)
+        try:
+            os.link(unfinished, self._claim_of(window))
+        except FileExistsError:
+            return False
+        finally:
+            unfinished.unlink()
+        return True
+
+    def done(self, window: str, record: Record) -> None:
+        unfinished = self._directory / f"{_digest(window)}.part"
+        unfinished.write_text(json.dumps(record))
+        unfinished.replace(self._result_of(window))
+
+    def stopped(self) -> bool:
+        return (self._run / STOP).exists()
+
+    def results(self) -> dict[str, Record]:
+        return dict(self._results())
+
+    def _results(self) -> Iterator[tuple[str, Record]]:
+        seen: set[Path] = set()
+        while fresh := [path for path in sorted(self._directory.glob("*.claim")) if path not in seen]:
+            for path in fresh:
+                seen.add(path)
+                owner = json.loads(path.read_text())
+                yield owner["window"], self._result(owner)
+
+    def _result(self, owner: dict[str, Any]) -> Record:
+        path = self._result_of(owner["window"])
+        while not path.exists():
+            if not _alive(owner["pid"]) and not path.exists():
+                return {"window": owner["window"], "verdict": "error", "outcome": "failed", "seconds": 0.0,
+                        "text": "the worker that ran it died"}  # fmt: skip
+            time.sleep(_LOOK)
+        record: Record = json.loads(path.read_text())
+        return record
+
+    # -- shards ------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Shard 0 has spoken: who comes later must not run or report anything as part of the sweep."""
+        (self._directory / "finished").touch()
+
+    def finished(self) -> bool:
+        return (self._directory / "finished").exists()
+
+    def note(self, shard: int, text: str) -> None:
+        """Something that shard 0 is to report."""
+        (self._directory / f"{shard}.note").write_text(text)
+
+    def notes(self) -> list[str]:
+        return [path.read_text() for path in sorted(self._directory.glob("*.note"))]
+
+    def _claim_of(self, window: str) -> Path:
+        return self._directory / f"{_digest(window)}.claim"
+
+    def _result_of(self, window: str) -> Path:
+        return self._directory / f"{_digest(window)}.result"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; a killed one that nobody has reaped yet doesn't."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return True

@@ -1,0 +1,365 @@
+"""The sweep inside pytest: set-up, two controls, one world for each window, and the verdict at the end.
+
+Each window is reported as a test of its own, under the sweep's node id with the window's id in brackets.
+The sweep's own item is reported last.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
+from .protocol import CRASHWINDOW, Protocol, release
+from .record import Hit
+from .report import sweeps as wording
+from .sharing import Alone, Record, Shared, Sharing
+from .sweep import SweepPlan, difference, order_differs, sampled
+from .windows import Window
+from .worlds import Outcome, Worlds
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+@dataclass
+class Progress:
+    """What a sweep knows of itself."""
+
+    points: list[str] = field(default_factory=list)
+    """the points of the control, in the order first passed"""
+    known: int = 0
+    """windows that exist, as far as is known"""
+    notes: list[str] = field(default_factory=list)
+    stopped: str = ""
+    """why not everything was explored"""
+    listed: list[str] = field(default_factory=list)
+    """the windows, where they are only to be listed"""
+
+
+class SweepProtocol(Protocol):
+    """A sweep, or one shard of it, or one window that was asked for by its id."""
+
+    def __init__(self, engine: Engine, item: pytest.Item, nextitem: pytest.Item | None, sharing: Sharing) -> None:
+        super().__init__(engine, item, nextitem)
+        self._sharing = sharing
+        self._pin = pin_of(item)
+        self._id = whole_id(item)
+        self._progress = Progress()
+        self._setup: pytest.TestReport
+
+    @property
+    def _plan(self) -> SweepPlan:
+        plan = self.item.stash[CRASHWINDOW].plan.sweep
+        assert plan is not None
+        return plan
+
+    @property
+    def _calls(self) -> frozenset[str]:
+        return frozenset(self.item.stash[CRASHWINDOW].plan.calls)
+
+    # -- one window alone --------------------------------------------------------------------
+
+    def call(self) -> None:
+        """The call phase of an item that is a window."""
+        window = self._pin.window
+        assert window is not None
+        with self.worlds() as worlds:
+            outcome = self._window(worlds, window)
+        for report in outcome.reports:
+            self.log(report)
+
+    # -- the sweep ---------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Everything between logstart and logfinish, of the windows and of the sweep itself."""
+        if self._pin.window is not None:
+            super().run()
+            return
+        if isinstance(self._sharing, Shared) and self._pin.shard and self._sharing.finished():
+            return
+        try:
+            self._setup = self.phase("setup")
+            verdict: list[pytest.TestReport] = []
+            if self._setup.passed and not self.config.getoption("setuponly", False):
+                with self.worlds() as worlds:
+                    verdict = self._sweep(worlds)
+            teardown = self.teardown()
+        finally:
+            release(self.item)
+        self._report_itself([self._setup, *verdict, teardown])
+
+    def _sweep(self, worlds: Worlds) -> list[pytest.TestReport]:
+        """Run what is to be run; the reports of the sweep's own call phase."""
+        began = time.time()
+        only = self.engine.only_window
+        if only is not None:
+            self._progress.known = 1
+            self._run_all(worlds, [only])
+            return self._verdict(began)
+        control = self.world(worlds, None)
+        if control.verdict != "passed" or any(not report.passed for report in control.reports):
+            return self._control_failed(control)
+        hits = control.world.hits()
+        if not self._pin.shard:
+            again = self.world(worlds, None)
+            problem = self._unsteady(hits, again)
+            if problem:
+                return self._failed(problem, began, "unsteady control")
+        self._progress.points = list(dict.fromkeys(hit.point for hit in hits))
+        windows = self._plan.windows(hits, self._calls)
+        self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
+        self._progress.known = len(windows)
+        if not windows:
+            return self._failed(wording.no_window(self._plan, hits), began, "error")
+        if self.engine.settings.list:
+            self._progress.listed = [str(window) for window in windows]
+        elif self.engine.settings.off:
+            self._progress.stopped = "crashwindow_off: only the control was run"
+        else:
+            self._run_all(worlds, self._chosen(windows))
+        return self._verdict(began)
+
+    def _chosen(self, windows: list[Window]) -> list[Window]:
+        chosen = [w for w in in_order(self.item, windows) if chosen_by_keyword(self.item, w)]
+        if len(chosen) < len(windows):
+            self._progress.stopped = "the others were deselected"
+        few = sampled(chosen, self._plan.max_windows, self.engine.settings.seed)
+        if len(few) < len(chosen):
+            self._progress.stopped = f"max_windows={self._plan.max_windows}, seed {self.engine.settings.seed}"
+        return few
+
+    def _run_all(self, worlds: Worlds, windows: list[Window]) -> None:
+        waiting = deque(windows)
+        left = None if self._plan.max_windows is None else self._plan.max_windows
+        while waiting:
+            if self._stopping():
+                return
+            window = waiting.popleft()
+            if left == 0:
+                self._progress.stopped = f"max_windows={self._plan.max_windows}, seed {self.engine.settings.seed}"
+                return
+            if not self._sharing.claim(str(window)):
+                continue
+            left = None if left is None else left - 1
+            outcome = self._window(worlds, window)
+            self._publish(window, outcome)
+            deeper = self._deeper(window, outcome)
+            self._progress.known += len(deeper)
+            waiting.extendleft(reversed([w for w in deeper if chosen_by_keyword(self.item, w)]))
+
+    def _stopping(self) -> bool:
+        reason = self.session.shouldfail or self.session.shouldstop
+        if reason or self._sharing.stopped():
+            self._progress.stopped = str(reason or "another worker's failure")
+            return True
+        return False
+
+    def _deeper(self, window: Window, outcome: Outcome) -> list[Window]:
+        """The windows of the lives that followed a fault, while there is depth left."""
+        if len(window.steps) >= self._plan.depth or outcome.verdict not in ("passed", "failed"):
+            return []
+        fired = outcome.world.fired()
+        if not fired:
+            return []
+        started = {e["life"]: e["at"] for e in outcome.world.events() if e["event"] == "started"}
+        later = [hit for hit in outcome.world.hits() if started.get(hit.life, 0) > fired[-1].at]
+        windows = self._plan.windows(later, self._calls, before=window)
+        self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
+        return windows
+
+    def _window(self, worlds: Worlds, window: Window) -> Outcome:
+        """One window's world, with what a report of it needs."""
+        outcome = self.world(worlds, window)
+        if worlds.comparison(False).missed.exists():  # run alone, without the control that it compares with
+            worlds.comparison(False).missed.unlink()
+            control = self.world(worlds, None)
+            if control.verdict == "passed":
+                outcome = self.world(worlds, window)
+        if not outcome.world.unfired():
+            self.hook.pytest_crashwindow_fired(item=self.item, window=window)
+        for report in outcome.reports:
+            report.user_properties += [
+                ("crashwindow_window", str(window)),
+                ("crashwindow_fault", window.fault),
+                ("crashwindow_verdict", outcome.verdict),
+            ]
+        report = outcome.reports[-1]
+        if report.failed:
+            report.sections.insert(0, ("crashwindow", wording.window_story(self.item, window, outcome)))
+        self.hook.pytest_crashwindow_window_result(item=self.item, window=window, report=report)
+        return outcome
+
+    # -- reports of windows ------------------------------------------------------------------
+
+    def _publish(self, window: Window, outcome: Outcome) -> None:
+        """Set-up, call and tear-down of a window, as those of any test."""
+        nodeid = window_id(self.item, window)
+        setup, teardown = self.quiet("setup"), self.quiet("teardown")
+        setup.sections = list(self._setup.sections)
+        last = outcome.reports[-1]
+        teardown.user_properties = list(last.user_properties)
+        last.__dict__["crashwindow_record"] = self._record(window, outcome)
+        with self._posing_as(nodeid):
+            self.hook.pytest_runtest_logstart(nodeid=nodeid, location=_location(self.item, nodeid))
+            for report in (setup, *outcome.reports, teardown):
+                self._log_as(report, nodeid)
+            self.hook.pytest_runtest_logfinish(nodeid=nodeid, location=_location(self.item, nodeid))
+        self._sharing.done(str(window), self._record(window, outcome))
+
+    def _record(self, window: Window, outcome: Outcome) -> Record:
+        last = outcome.reports[-1]
+        failed = any(report.failed for report in outcome.reports)
+        xfailed = last.skipped and hasattr(last, "wasxfail")
+        return {
+            "window": str(window),
+            "point": window.point,
+            "fault": window.fault,
+            "verdict": "passed" if outcome.verdict == "passed" and not last.passed else outcome.verdict,
+            "outcome": "failed" if failed else "xfailed" if xfailed else last.outcome,
+            "reason": getattr(last, "wasxfail", ""),
+            "seconds": sum(report.duration for report in outcome.reports),
+        }
+
+    def _log_as(self, report: pytest.TestReport, nodeid: str) -> None:
+        report.nodeid = nodeid
+        report.location = _location(self.item, nodeid)
+        self.log(report)
+
+    @contextlib.contextmanager
+    def _posing_as(self, nodeid: str) -> Iterator[None]:
+        """xdist asserts that a report is of the item that it is running: stand in for it meanwhile."""
+        items = self.session.items
+        if not hasattr(self.config, "workerinput") or self.item not in items:
+            yield
+            return
+        index = items.index(self.item)
+        items[index] = _Alias(nodeid)  # type: ignore[call-overload]
+        try:
+            yield
+        finally:
+            items[index] = self.item
+
+    # -- the sweep's own report --------------------------------------------------------------
+
+    def _report_itself(self, reports: list[pytest.TestReport]) -> None:
+        if self._pin.shard:
+            self._report_shard(reports)
+            return
+        with self._posing_as(self._id):
+            self.hook.pytest_runtest_logstart(nodeid=self._id, location=_location(self.item, self._id))
+            for report in reports:
+                self._log_as(report, self._id)
+            self.hook.pytest_runtest_logfinish(nodeid=self._id, location=_location(self.item, self._id))
+        if isinstance(self._sharing, Shared):
+            self._sharing.finish()
+
+    def _report_shard(self, reports: list[pytest.TestReport]) -> None:
+        """A shard tells shard 0 what went wrong; only when that has spoken already it reports itself."""
+        assert isinstance(self._sharing, Shared)
+        failed = [report for report in reports if report.failed]
+        if not failed:
+            return
+        text = f"on another worker: {failed[0].longreprtext}"
+        if not self._sharing.finished():
+            self._sharing.note(self._pin.shard, text)
+            return
+        with self._posing_as(self._id):
+            for report in failed:
+                self._log_as(report, self._id)
+
+    def _control_failed(self, control: Outcome) -> list[pytest.TestReport]:
+        for report in control.reports:
+            report.__dict__["crashwindow_sweep"] = self._summary({}, "control " + control.verdict)
+        return control.reports
+
+    def _unsteady(self, hits: list[Hit], again: Outcome) -> str:
+        """Why two controls differ, or nothing."""
+        if again.verdict != "passed":
+            return wording.second_control_failed(again.reports[-1].longreprtext)
+        other = again.world.hits()
+        found = difference(hits, other)
+        if found:
+            return wording.unsteady(found)
+        if order_differs(hits, other):
+            self._progress.notes.append("the two controls passed the same points in a different order (threads?)")
+        return ""
+
+    def _failed(self, text: str, began: float, verdict: str) -> list[pytest.TestReport]:
+        report = self.quiet("call")
+        report.duration = time.time() - began
+        report.outcome, report.longrepr = "failed", text
+        report.user_properties.append(("crashwindow_verdict", verdict))
+        report.__dict__["crashwindow_sweep"] = self._summary({}, verdict)
+        return [report]
+
+    def _verdict(self, began: float) -> list[pytest.TestReport]:
+        if self._pin.shard:
+            return []
+        records = self._sharing.results()
+        notes = self._sharing.notes() if isinstance(self._sharing, Shared) else []
+        bad = [record for record in records.values() if record["outcome"] == "failed"]
+        explored = len(records)
+        if bad or notes:
+            text = wording.sweep_failed(bad, explored, self._progress.known, self._progress.stopped, notes)
+            return self._failed_windows(text, began, records)
+        xfailed = [record for record in records.values() if record["outcome"] == "xfailed"]
+        if xfailed:
+            report = self.quiet("call")
+            report.outcome, report.wasxfail = "skipped", xfailed[0]["reason"]
+        elif not records and self._progress.stopped and not self._controls_only():
+            report = self.quiet("call")
+            path, line, _ = self.item.location
+            report.outcome = "skipped"
+            report.longrepr = (path, line or 0, f"Skipped: no window of this sweep was run ({self._progress.stopped})")
+        else:
+            report = self._makereport_of_a_pass(began)
+        report.duration = time.time() - began
+        report.user_properties.append(("crashwindow_verdict", "passed"))
+        report.__dict__["crashwindow_sweep"] = self._summary(records, "passed")
+        return [report]
+
+    def _controls_only(self) -> bool:
+        return self.engine.settings.off or self.engine.settings.list
+
+    def _failed_windows(self, text: str, began: float, records: dict[str, Record]) -> list[pytest.TestReport]:
+        (report,) = self._failed(text, began, "failed")
+        report.__dict__["crashwindow_sweep"] = self._summary(records, "failed")
+        return [report]
+
+    def _makereport_of_a_pass(self, began: float) -> pytest.TestReport:
+        """By pytest's own hook, which turns it into XPASS where the test is marked xfail."""
+        call = pytest.CallInfo.from_call(lambda: None, when="call")
+        report: pytest.TestReport = self.hook.pytest_runtest_makereport(item=self.item, call=call)
+        return report
+
+    def _summary(self, records: dict[str, Record], verdict: str) -> dict[str, Any]:
+        """What the terminal and report files need of this sweep; it travels with the report."""
+        return {
+            "test": self._id,
+            "verdict": verdict,
+            "known": self._progress.known,
+            "explored": len(records),
+            "stopped": self._progress.stopped,
+            "notes": self._progress.notes,
+            "points": self._progress.points,
+            "listed": self._progress.listed,
+            "windows": list(records.values()),
+        }
+
+
+@dataclass(frozen=True)
+class _Alias:
+    nodeid: str
+
+
+def _location(item: pytest.Item, nodeid: str) -> tuple[str, int | None, str]:
+    path, line, domain = item.location
+    bracket = nodeid.partition("[")
+    return path, line, domain.partition("[")[0] + bracket[1] + bracket[2]
