@@ -76,6 +76,7 @@ class CrashWindow:
         self._snapshots = Snapshots(directory / "snapshots")
         self._state: list[Path] = []
         self._in_world = False
+        self._set_up = 0
         self.lives: list[Life] = []
         self._names: dict[str, int] = {}
         self._compared = 0
@@ -200,12 +201,17 @@ class CrashWindow:
             self._snapshots.restore()
         world.make()
         self._world, self._in_world = world, True
+        self._set_up = len(self.lives)
 
     def leave_world(self) -> None:
         """In a world's process, after the test body: nothing goes on, and everything is taken in."""
-        for life in self.lives:
+        for life in self.lives[: self._set_up]:  # these are of the fixtures, which end them
+            with contextlib.suppress(UnattributedDeath):
+                _ = life.outcome
+        for life in self.lives[self._set_up :]:
             with contextlib.suppress(UnattributedDeath):
                 life.kill()
+        self._world.problems += self._setup.problems
         for life in self.lives:
             if life.timeout_text and (self.plan.sweep or not life.timeout_was_seen):
                 self._world.blame("hung", life.timeout_text)

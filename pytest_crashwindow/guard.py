@@ -46,7 +46,8 @@ def fork_quietly() -> int:
 class Guard:
     """A guard process and its end in the process that made it.
 
-    `child_main(order)` runs in each child that `fork` asks for; `prepare()` runs once in the guard;
+    `child_main(order)` runs in each child that `fork` asks for, which it makes the leader of a process
+    group; `prepare()` runs once in the guard;
     `debris` is a directory that the guard removes if the process that made it dies.
     """
 
@@ -95,6 +96,15 @@ class Guard:
                 return None
             if event.get("pid") == pid and event["event"] == "status":
                 return int(event["status"])
+
+    def end_of(self, pid: int) -> int | None:
+        """The wait status with which a child ended, or None.
+
+        Unlike `change` it tells it again to every process that has a copy of this object.
+        """
+        self._order({"ask": pid})
+        status: int | None = self._expect("answer", _PATIENCE)["status"]
+        return status
 
     def close(self) -> None:
         """End the guard and everything below it."""
@@ -151,6 +161,7 @@ class _Keeper:
         self._orders, self._events, self._child_main = orders, events, child_main
         self._debris: Path | None = debris
         self._groups: list[int] = []
+        self._ends: dict[int, int] = {}
 
     def serve(self, prepare: Callable[[], None]) -> NoReturn:
         """Run until the other end of the pipe is closed, then leave nothing behind."""
@@ -204,14 +215,19 @@ class _Keeper:
                     return
                 *lines, rest = (rest + data).split(b"\n")
                 for line in lines:
-                    self._obey(json.loads(line))
+                    order = json.loads(line)
+                    if "end" in order:
+                        self._debris = None
+                        return  # not at the end of the pipe: guards forked later hold it as well
+                    self._obey(order)
 
     def _obey(self, order: dict[str, Any]) -> None:
         if "clear" in order:
             kill_descendants(self._groups)
             self._tell("cleared")
-        elif "end" in order:
-            self._debris = None
+        elif "ask" in order:
+            self._report_changes()
+            self._tell("answer", status=self._ends.get(order["ask"]))
         else:
             self._fork(order["fork"])
 
@@ -231,7 +247,6 @@ class _Keeper:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
-            os.setpgid(0, 0)
             self._child_main(order)
         except BaseException:
             traceback.print_exc()
@@ -244,6 +259,8 @@ class _Keeper:
                 pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
                 if pid == 0:
                     return
+                if not os.WIFSTOPPED(status):
+                    self._ends[pid] = status
                 self._tell("status", pid=pid, status=status)
 
     def _tell(self, event: str, **more: Any) -> None:
@@ -269,11 +286,12 @@ def kill_descendants(groups: list[int]) -> None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         try:
-            os.waitpid(-1, 0)
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
             break
+        # Never wait without a limit: a list of children that changes meanwhile may lack one.
+        time.sleep(0.0005)
     groups.clear()
 
 

@@ -20,6 +20,7 @@ from .tracker import EXIT_STATUS
 from .windows import Step, Window
 
 _TICK = 0.05  # seconds between looks for what no descriptor announces: a stop that isn't ours
+_STOP_PATIENCE = 0.5  # seconds from a life's note that it stops until it does
 _STACKS_PATIENCE = 2.0  # seconds for a hung life to write its stacks
 
 
@@ -80,7 +81,9 @@ class GuardedChild:
         return self._guard.events
 
     def change(self, timeout: float) -> int | None:
-        return self._guard.change(self.pid, timeout)
+        # Set-up, the test body and tear-down are three processes, of which one alone gets the news.
+        status = self._guard.end_of(self.pid)
+        return self._guard.change(self.pid, timeout) if status is None else status
 
     def close(self) -> None:
         """Its children may go on, as those of any program; `retire` ends them."""
@@ -105,6 +108,9 @@ class Surround(Protocol):
     def tell(self, event: str, life: str, **more: Any) -> None:
         """Put something into the timeline."""
 
+    def end_of(self, life: str) -> str | None:
+        """The outcome of a life as it was told, be it by another process."""
+
     def blame(self, verdict: str, text: str) -> None:
         """This world can't pass any more."""
 
@@ -122,6 +128,9 @@ class Life:
         self._wake, self._resume, self._limit = wake, resume, limit
         self._state = "running"
         self._held = 0
+        """how many of its threads read from `resume` to go on"""
+        self._stopped = False
+        """whether it is stopped as a whole"""
         self._result: Result | None = None
         self._status: int | None = None
         self.timeout_was_seen = False
@@ -188,7 +197,10 @@ class Life:
                 f"({self._result.problem})"
             )
         else:
-            error = _loaded(self._result, self.name)
+            try:
+                error = _loaded(self._result, self.name)
+            except Unpicklable as problem:
+                error = problem
         error.add_note(f"in life {self.name!r}:\n{self._result.traceback}")
         return error
 
@@ -237,10 +249,10 @@ class Life:
         """
         __tracebackhide__ = True
         self._look()
-        if self._state == "paused" and not self._held:
+        if self._stopped:
             raise LifeNotOver(f"life {self.name!r} is paused and would never end: resume() it first")
-        self._watch(lambda: self.over or (self._state == "paused" and not self._held))
-        if self._state == "paused" and not self._held:
+        self._watch(lambda: self.over or self._stopped)
+        if self._stopped:
             raise LifeNotOver(f"life {self.name!r} paused instead of ending: resume() it first")
         return self
 
@@ -265,11 +277,10 @@ class Life:
         if self._state != "paused":
             return self
         self._world.tell("resumed", self.name)
-        self._state = "running"
-        if self._held:
-            held, self._held = self._held, 0
-            os.write(self._resume, b"r" * held)
-        else:
+        held, stopped = self._held, self._stopped
+        self._state, self._held, self._stopped = "running", 0, False
+        os.write(self._resume, b"r" * held)
+        if stopped:
             self._signal(signal.SIGCONT)
             self._wake_process_outside_group()
         return self.wait_idle() if wait else self
@@ -284,6 +295,8 @@ class Life:
     def retire(self) -> None:
         """For one that was started while fixtures were set up: end it with all that it left behind."""
         if isinstance(self._child, GuardedChild):
+            with contextlib.suppress(UnattributedDeath):
+                self.kill()
             self._child.retire()
 
     def _end(self, state: str) -> None:
@@ -341,33 +354,41 @@ class Life:
         if status is None:
             return False
         if os.WIFSTOPPED(status):
-            self._pause(held=False)
+            self._pause(stopped=True)
         else:
             self._ended(status)
         return True
 
     def _noted(self, note: bytes) -> bool:
+        self._held += 1
         if note == b"H":
-            self._pause(held=True)
+            self._pause(stopped=False)
             return True
-        # The process that passes the point stops itself; the rest of the life is stopped here.
-        self._signal(signal.SIGSTOP)
-        status = self._child.change(60)
+        # The life stops itself, right after the note; a stop from here could come before that one, and
+        # the life would be stopped a second time once it is resumed. It doesn't come if it was one with
+        # that of another thread, or of a process that isn't in the life's group.
+        status = self._child.change(_STOP_PATIENCE)
+        if status is None:
+            self._signal(signal.SIGSTOP)
+            status = self._child.change(60)
         if status is not None and not os.WIFSTOPPED(status):
             self._ended(status)
         elif status is not None:
-            self._pause(held=False)
+            self._pause(stopped=True)
         return True
 
-    def _pause(self, held: bool) -> None:
-        self._held += held
+    def _pause(self, stopped: bool) -> None:
+        self._stopped |= stopped
         self._state = "paused"
-        self._world.tell("paused", self.name, held=held)
+        self._world.tell("paused", self.name, held=not stopped)
 
     def _ended(self, status: int) -> None:
         __tracebackhide__ = True
         self._result = _read_result(self._files.result)
-        if self._result is not None and status == 0:
+        told = self._world.end_of(self.name)
+        if told is not None:  # a life of a fixture, whose end the test body has seen
+            self._close(status, told)
+        elif self._result is not None and status == 0:
             self._close(status, self._result.outcome)
         elif self._explained(status):
             self._result = None
@@ -412,7 +433,7 @@ class Life:
         if self.over:
             return ""
         before = _size(self._files.stacks)
-        if self._state != "paused" or self._held:
+        if not self._stopped:
             self._signal(STACKS_SIGNAL)
             deadline = time.monotonic() + _STACKS_PATIENCE
             size = before
@@ -423,13 +444,14 @@ class Life:
         return text[-6000:] or "(no stack: the process is blocked in the kernel, or is no Python)"
 
     def _close(self, status: int, state: str) -> None:
-        self._status, self._state = status, state
+        self._status, self._state, self._stopped = status, state, False
         self._child.close()
         for fd in (self._wake, self._resume):
             with contextlib.suppress(OSError):
                 os.close(fd)
         self._wake = -1
-        self._world.tell("ended", self.name, outcome=state)
+        if self._world.end_of(self.name) is None:
+            self._world.tell("ended", self.name, outcome=state)
 
 
 def _loaded(result: Result, name: str) -> Any:

@@ -30,7 +30,8 @@ from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
 from .windows import escape
 
 # The originals: probes and code under test may replace them.
-_kill, _getpid, _getpgrp, _read, _write, _exit = os.kill, os.getpid, os.getpgrp, os.read, os.write, os._exit
+_kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
+_read, _write, _exit = os.read, os.write, os._exit
 with contextlib.suppress(ImportError):
     from posix import _exit  # type: ignore[no-redef]  # coverage may have replaced the one in `os`
 
@@ -81,13 +82,12 @@ class Tracker:
         self._who: dict[int, str] = {}
         self._listeners: dict[str, Callable[[tuple[Any, ...]], None]] = {}
         self._probed: set[str] = set()
-        self._hold: tuple[str, ...] | None = None
+        self._holds: list[tuple[tuple[str, ...], threading.Event]] = []
         self._names: dict[str, str | None] = {}
         self._orders: Orders
         self._lifeline: Lifeline
         self._trace: Trace
         self._fired: FiredRecords
-        self._released: threading.Event
 
     # -- before lives ------------------------------------------------------------------------
 
@@ -125,8 +125,7 @@ class Tracker:
         self._busy.clear()
         self._who.clear()
         self._names.clear()
-        self._released = threading.Event()
-        self._hold = None
+        self._holds.clear()
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
         listeners, passed, names = self._listeners, self.passed, self._names
@@ -172,7 +171,7 @@ class Tracker:
             name = self._names[point] if point in self._names else self._named(point, of_cpython)
             if name is None:
                 return None
-            if self._hold is not None:
+            if self._holds:
                 self._wait_if_held(point)
             armed = [a for a in self._orders.armed if self._may_fire(a, point)] if self._orders.armed else None
             if armed:
@@ -255,20 +254,22 @@ class Tracker:
 
     def stop_life(self) -> None:
         self._note_stop(b"S")
-        # To this thread, which therefore can't run on; it stops the whole process. The process that
-        # started the life stops the rest of its group when it reads the note.
-        signal.pthread_kill(get_ident(), signal.SIGSTOP)
+        _killpg(_getpgrp(), signal.SIGSTOP)
+        # Another thread may take the signal, and this one run on for a moment.
+        _read(self._lifeline.resume, 1)
 
     def hold_thread(self, also_at: tuple[str, ...]) -> None:
-        self._hold = also_at
+        hold = (also_at, threading.Event())
+        self._holds.append(hold)
         self._note_stop(b"H")
         _read(self._lifeline.resume, 1)
-        self._hold = None
-        self._released.set()
+        self._holds.remove(hold)
+        hold[1].set()
 
     def _wait_if_held(self, point: str) -> None:
-        if any(matches(pattern, point) for pattern in self._hold or ()):
-            self._released.wait()
+        for patterns, released in list(self._holds):
+            if any(matches(pattern, point) for pattern in patterns):
+                released.wait()
 
     def _note_stop(self, how: bytes) -> None:
         with contextlib.suppress(OSError), open(self._lifeline.stacks, "w") as file:

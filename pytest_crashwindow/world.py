@@ -96,6 +96,21 @@ class World:
             return default
         return float(told) if told else None
 
+    def end_of(self, life: str) -> str | None:
+        """The outcome of a life as it was told, be it by another process; None before its end."""
+        ends = (e["outcome"] for e in self.events() if e["event"] == "ended" and e["life"] == life)
+        return next(ends, None)
+
+    def paused(self) -> set[str]:
+        """Names of the lives that are paused, as far as was told."""
+        stopped = set[str]()
+        for event in self.events():
+            if event["event"] == "paused":
+                stopped.add(event["life"])
+            elif event["event"] in ("resumed", "ended"):
+                stopped.discard(event["life"])
+        return stopped
+
     def running(self) -> dict[str, int]:
         """Lives that were started and haven't ended, as far as was told: name -> pid."""
         alive: dict[str, int] = {}

@@ -144,16 +144,12 @@ class Worlds:
     def _hung(self, world: World, pid: int, started: float) -> Outcome:
         limit = f" of {self._limit:g} s" if self._limit else ""
         text = [f"Timeout: the test body took longer than its limit{limit} (pytest-timeout)."]
-        running = world.running()
-        paused = {e["life"] for e in world.events() if e["event"] == "paused"} - {
-            e["life"] for e in world.events() if e["event"] == "resumed"
-        }
-        for name, number in running.items():
-            at = [hit for hit in world.hits() if hit.life == name]
+        paused = world.paused()
+        for name, number in world.running().items():
+            at = ""
             if name in paused:
-                text.append(f"Life {name!r} is paused at {at[-1] if at else 'no point'}.")
-            else:
-                text.append(f"Life {name!r}:\n{_stacks_of(number, world.files_of(name).stacks)}")
+                at = f" is paused at {', '.join(f'{f.point}+{f.ordinal}' for f in world.fired() if f.life == name)}"
+            text.append(f"Life {name!r}{at}:\n{_stacks_of(number, world.files_of(name).stacks)}")
         text.append(f"The test body:\n{_stacks_of(pid, world.directory / 'stacks')}")
         text.append(timeline.text(world))
         return self._failed(world, Problem("hung", "\n".join(text)), started)
@@ -177,6 +173,7 @@ class Worlds:
         window = parse(order["window"]) if order["window"] else None
         world = self._world(window)
         try:
+            os.setpgid(0, 0)
             self._engine.world = world
             self._crashwindow.enter_world(world, self.comparison(is_control=window is None))
             with open(world.directory / "stacks", "w") as stacks:
