@@ -13,13 +13,14 @@ import io
 import os
 import stat
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..surgery import set_in_type
 from .base import Probe
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..installing import Site
     from ..tracker import Tracker
 
@@ -65,9 +66,7 @@ class Files(Probe):
             io.FileIO,
             {
                 "__init__": pairs.of_file_opened(io.FileIO.__init__),
-                "write": pairs.around(
-                    "file.write", io.FileIO.write, lambda file, *_: scope.of_fd(file.fileno())
-                ),
+                "write": pairs.around("file.write", io.FileIO.write, lambda file, *_: scope.of_fd(file.fileno())),
                 "truncate": pairs.around(
                     "os.truncate", io.FileIO.truncate, lambda file, *_: scope.of_fd(file.fileno())
                 ),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Smtp(Probe):
-    """`smtplib`, so `send_message` and what is built on it. One pair for each mail, whatever the recipients."""
+    """`smtplib`, and what is built on it. One pair for each mail, however many its recipients."""
 
     name = "smtp"
     calls = ("smtp.send",)

@@ -84,9 +84,7 @@ class Sqlite3(Probe):
 _Method = Callable[..., Any]
 
 
-def _wrap_methods(
-    with_commits: Callable[[_Method], _Method], as_statement: Callable[[_Method], _Method]
-) -> None:
+def _wrap_methods(with_commits: Callable[[_Method], _Method], as_statement: Callable[[_Method], _Method]) -> None:
     for type_name, methods in _METHODS.items():
         kind = getattr(sqlite3, type_name, None)
         if kind is None:
@@ -134,9 +132,7 @@ class _Library:
         self._filename = _declared(functions.sqlite3_db_filename, text, handle, text)
         self._total_changes = _declared(functions.sqlite3_total_changes, ctypes.c_int, handle)
         self._autocommit = _declared(functions.sqlite3_get_autocommit, ctypes.c_int, handle)
-        self._control = _declared(
-            functions.sqlite3_file_control, ctypes.c_int, handle, text, ctypes.c_int, handle
-        )
+        self._control = _declared(functions.sqlite3_file_control, ctypes.c_int, handle, text, ctypes.c_int, handle)
         self._transaction = self._schema_name = None
         with contextlib.suppress(AttributeError):
             self._transaction = _declared(functions.sqlite3_txn_state, ctypes.c_int, handle, text)  # 3.34+

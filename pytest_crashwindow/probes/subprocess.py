@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Subprocess(Probe):
-    """`subprocess.Popen`, so `run`, `check_output` and asyncio's subprocesses. Not `os.system`, `os.posix_spawn`.
+    """`subprocess.Popen`, so `run`, `check_output` and asyncio's subprocesses; not `os.system`.
 
     After a lost answer the child runs on, its pipes closed, and nobody waits for it.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -37,6 +38,8 @@ class Ended:
     """the name of the type of the exception that the body raised"""
     report: str = ""
     """its traceback"""
+    unraisable: list[str] = field(default_factory=list)
+    """exceptions that nobody could catch, ResourceWarnings included"""
 
     @property
     def points(self) -> list[str]:
@@ -80,7 +83,9 @@ class Lives:
         _, status = os.waitpid(pid, 0)
         ended = Ended(read_trace(world / "trace"), os.waitstatus_to_exitcode(status))
         if (world / "result").exists():
-            ended.value, ended.raised, ended.report = pickle.loads((world / "result").read_bytes())
+            ended.value, ended.raised, ended.report, ended.unraisable = pickle.loads(
+                (world / "result").read_bytes()
+            )
         assert ended.status != 99, ended.report
         return ended
 
@@ -93,6 +98,8 @@ class Lives:
         begun: bool,
     ) -> None:
         result: tuple[Any, str | None, str] = None, "install failed", ""
+        unraisable: list[str] = []
+        sys.unraisablehook = lambda args: unraisable.append(f"{args.exc_type.__name__}: {args.exc_value}")
         status = 99
         tracker = Tracker()
         try:
@@ -107,8 +114,9 @@ class Lives:
         except BaseException as error:
             result = None, type(error).__name__, traceback.format_exc()
         tracker.active = False
+        gc.collect()
         sys.stdout.flush()
-        (world / "result").write_bytes(pickle.dumps(result))
+        (world / "result").write_bytes(pickle.dumps((*result, unraisable)))
         os._exit(status)
 
 
