@@ -46,5 +46,7 @@ def _why(armed: Armed, hits: Sequence[Hit]) -> str:
     count = sum(1 for hit in hits if armed.waits_at(hit.point) and armed.life in (None, hit.life))
     if not count:
         return "no life passed the point."
+    if armed.fault.only_calls:
+        return f"{armed.fault.name} acts on a call, and no attached call was passed; name it as pkg.module:function."
     times = "once" if count == 1 else f"{count} times"
     return f"the point was passed {times}" + (", never with such an argument or often enough." if armed.match else ".")
