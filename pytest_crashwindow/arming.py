@@ -137,12 +137,12 @@ def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: i
 
     A value is a point, a tuple of what the marker takes, or a dict of the marker's keywords.
     """
-    armed = []
+    armed: list[Armed] = []
     for name in [n for n in keywords if faults.by_marker(n) is not None]:
         fault, value = faults.by_marker(name), keywords.pop(name)
         assert fault is not None
         if isinstance(value, Mapping):
-            args, kwargs = (), dict(value)
+            args, kwargs = tuple[Any, ...](), dict[str, Any](value)
         else:
             args, kwargs = (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
         armed.append(armed_by(fault, args, kwargs, index + len(armed), life))
@@ -151,7 +151,7 @@ def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: i
 
 def armed_for_window(window: Window, fault_at: Mapping[tuple[str, str], Fault], first: int = 0) -> list[Armed]:
     """A window's steps, numbered from `first`, each of which waits until the one before it has fired."""
-    armed = []
+    armed: list[Armed] = []
     for index, step in enumerate(window.steps, first):
         fault = fault_at[step.fault, step.point]
         after = index - 1 if index > first else None

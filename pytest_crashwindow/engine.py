@@ -36,7 +36,10 @@ class Engine:
         self._config, self.settings = config, settings
         hook = config.hook
         self.faults = Faults([*_faults.BUILT_IN, *_flat(hook.pytest_crashwindow_faults(config=config))])
-        self.probes: list[Probe] = [*getattr(_probes, 'BUILT_IN', ()), *_flat(hook.pytest_crashwindow_probes(config=config))]
+        self.probes: list[Probe] = [
+            *getattr(_probes, "BUILT_IN", ()),
+            *_flat(hook.pytest_crashwindow_probes(config=config)),
+        ]
         self._refuse_unknown_probes()
         self._literals: set[str] | None = None
         self._count = 0
@@ -118,7 +121,9 @@ class Engine:
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
                 hint = f"did you mean {near[0]!r}? " if near else ""
-                raise pytest.UsageError(f"crashwindow_probes: unknown probe {name!r}; {hint}There are: {', '.join(names)}")
+                raise pytest.UsageError(
+                    f"crashwindow_probes: unknown probe {name!r}; {hint}There are: {', '.join(names)}"
+                )
 
 
 def _flat(lists: list[list[Any]]) -> list[Any]:

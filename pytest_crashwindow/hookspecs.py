@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from .windows import Window
-
     from .faults import Fault
     from .probes.base import Probe
+    from .windows import Window
 
 
 @pytest.hookspec

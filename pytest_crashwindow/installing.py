@@ -128,9 +128,11 @@ class Site:
         if target.how == CODE:
             self.attach(target.original, points.handler)
         elif target.how == NAMES:
-            # A probe may be about to replace it: it's that replacement that we call then.
-            _, current, _ = self._batch.queue.get(id(target.original), (None, target.original, None))
-            self._enqueue(target.original, replacement_of(current, points.handler), attached)
+            if id(target.original) in self._batch.queue:
+                # A probe is about to replace it. It's the replacement that we have to find and call then.
+                self._carry_out()
+                target = resolve(call)
+            self._enqueue(target.original, replacement_of(target.original, points.handler), attached)
         else:
             self._set_in_class(target, points)
 

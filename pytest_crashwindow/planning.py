@@ -22,7 +22,12 @@ def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[
     chosen = chosen_probes(settings, probes)
     names = {call for probe in probes for call in probe.calls}
     patterns = [*(a.pattern for a in armed), *(sweep.patterns if sweep else ()), *settings.points]
-    calls = [*settings.calls, *marker_calls(item), *(sweep.calls if sweep else ()), *named_calls(patterns, names)]
+    calls = [
+        *settings.calls,
+        *marker_calls(item),
+        *(sweep.calls if sweep else ()),
+        *named_calls(patterns, names),
+    ]
     check_calls(calls, armed)
     return Plan(
         faults=faults,

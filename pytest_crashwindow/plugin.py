@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from . import settings as _settings
+from .collecting import Collector
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -55,10 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[SETTINGS] = _settings.resolve(config)
-    if config.pluginmanager.hasplugin("dsession"):
-        from .xdist import Controller
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Collector(config), "crashwindow-collector")
+        if config.pluginmanager.hasplugin("xdist") and config.getoption("dist", "no") != "no":
+            from .xdist import Controller
 
-        config.pluginmanager.register(Controller(config), "crashwindow-xdist")
+            config.pluginmanager.register(Controller(config), "crashwindow-xdist")
 
 
 def engine_of(config: pytest.Config) -> Engine:

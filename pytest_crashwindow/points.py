@@ -22,7 +22,7 @@ def split_end(point: str) -> tuple[str, str | None]:
     return (call, end) if call and end in ENDS else (point, None)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _compiled(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 

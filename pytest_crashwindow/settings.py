@@ -77,7 +77,14 @@ def _names(text: str) -> tuple[str, ...]:
 
 OPTIONS = (
     Option("points", _names, (), "globs for the points to use; !GLOB excludes", "linelist", flag=False),
-    Option("calls", _names, (), "calls to attach points to, such as shop.mail:Mailer.send", "linelist", flag=False),
+    Option(
+        "calls",
+        _names,
+        (),
+        "calls to attach points to, such as shop.mail:Mailer.send",
+        "linelist",
+        flag=False,
+    ),
     Option(
         "probes",
         _names,
@@ -88,11 +95,37 @@ OPTIONS = (
     ),
     Option("list", _yes, False, "run controls only and list the points and windows of each sweep", "bool"),
     Option("window", str, None, "run only this window of the selected sweeps", metavar="ID"),
-    Option("depth", _whole(1), 1, "2 sweeps the lives that follow a fault as well (crash during recovery)", metavar="N"),
-    Option("max_windows", _whole(1), None, "run at most so many windows of each sweep, drawn by the seed", metavar="N"),
+    Option(
+        "depth",
+        _whole(1),
+        1,
+        "2 sweeps the lives that follow a fault as well (crash during recovery)",
+        metavar="N",
+    ),
+    Option(
+        "max_windows",
+        _whole(1),
+        None,
+        "run at most so many windows of each sweep, drawn by the seed",
+        metavar="N",
+    ),
     Option("seed", _whole(0), 0, "the seed for --crashwindow-max-windows", metavar="N"),
+    Option(
+        "report",
+        _names,
+        (),
+        "write a report of the sweeps: PATH ends in .html, .json or .md; may be repeated",
+        "linelist",
+        metavar="PATH",
+    ),
     Option("life_timeout", _seconds, 30.0, "seconds that a life may take before it counts as hung", metavar="S"),
-    Option("death", _one_of("kill", "exit"), "kill", "how `crash` ends a life: SIGKILL, or os._exit", metavar="HOW"),
+    Option(
+        "death",
+        _one_of("kill", "exit"),
+        "kill",
+        "how `crash` ends a life: SIGKILL, or os._exit",
+        metavar="HOW",
+    ),
     Option("off", _yes, False, "run controls only: no fault is armed", "bool"),
 )
 
@@ -109,6 +142,7 @@ class Settings:
     depth: int
     max_windows: int | None
     seed: int
+    report: tuple[str, ...]
     life_timeout: float
     death: str
     off: bool
@@ -125,7 +159,8 @@ def add_options(parser: pytest.Parser) -> None:
         if option.ini_type == "bool":
             group.addoption(flag, dest=dest, action="store_const", const="true", default=None, help=option.help)
         else:
-            group.addoption(flag, dest=dest, default=None, metavar=option.metavar, help=option.help)
+            action = "append" if option.ini_type == "linelist" else "store"
+            group.addoption(flag, dest=dest, action=action, default=None, metavar=option.metavar, help=option.help)
 
 
 def resolve(config: pytest.Config) -> Settings:
@@ -154,7 +189,11 @@ def _sources(config: pytest.Config, option: Option) -> list[tuple[str, str]]:
         ini = config.getini(name)
     except (TypeError, ValueError) as error:
         raise pytest.UsageError(f"{name} in {_ini_file(config)}: {error}") from None
-    found = [(flag, f"--{name.replace('_', '-')}"), (environment, name.upper()), (ini, f"{name} in {_ini_file(config)}")]
+    found = [
+        (flag, f"--{name.replace('_', '-')}"),
+        (environment, name.upper()),
+        (ini, f"{name} in {_ini_file(config)}"),
+    ]
     return [(_as_text(value), source) for value, source in found if value is not None]
 
 

@@ -204,7 +204,9 @@ def difference(first: Iterable[Hit], second: Iterable[Hit]) -> str | None:
     one, other = Counter(hit.point for hit in first), Counter(hit.point for hit in second)
     for point in [*one, *other]:
         if one[point] != other[point]:
-            return f"{point!r} was passed {_times(one[point])} in the first run and {_times(other[point])} in the second"
+            return (
+                f"{point!r} was passed {_times(one[point])} in the first run and {_times(other[point])} in the second"
+            )
     return None
 
 

@@ -19,7 +19,8 @@ from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
 from .protocol import CRASHWINDOW, Protocol, release
 from .record import Hit
 from .report import sweeps as wording
-from .sharing import Alone, Record, Shared, Sharing
+from .report import timeline
+from .sharing import Record, Shared, Sharing
 from .sweep import SweepPlan, difference, order_differs, sampled
 from .windows import Window
 from .worlds import Outcome, Worlds
@@ -34,11 +35,15 @@ class Progress:
 
     points: list[str] = field(default_factory=list)
     """the points of the control, in the order first passed"""
+    control: list[dict[str, Any]] = field(default_factory=list)
+    """its story, for report files"""
     known: int = 0
     """windows that exist, as far as is known"""
     notes: list[str] = field(default_factory=list)
     stopped: str = ""
     """why not everything was explored"""
+    broken_off: bool = False
+    """whether the run was stopped in the middle of the sweep"""
     listed: list[str] = field(default_factory=list)
     """the windows, where they are only to be listed"""
 
@@ -107,6 +112,8 @@ class SweepProtocol(Protocol):
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
         hits = control.world.hits()
+        if self.engine.settings.report:
+            self._progress.control = self._story(control)["timeline"]
         if not self._pin.shard:
             again = self.world(worlds, None)
             problem = self._unsteady(hits, again)
@@ -158,6 +165,7 @@ class SweepProtocol(Protocol):
         reason = self.session.shouldfail or self.session.shouldstop
         if reason or self._sharing.stopped():
             self._progress.stopped = str(reason or "another worker's failure")
+            self._progress.broken_off = True
             return True
         return False
 
@@ -214,7 +222,9 @@ class SweepProtocol(Protocol):
         self._sharing.done(str(window), self._record(window, outcome))
 
     def _record(self, window: Window, outcome: Outcome) -> Record:
+        """What is kept of a window. The story goes into report files only, so only they pay for it."""
         last = outcome.reports[-1]
+        story = self._story(outcome) if self.engine.settings.report else {}
         failed = any(report.failed for report in outcome.reports)
         xfailed = last.skipped and hasattr(last, "wasxfail")
         return {
@@ -225,7 +235,13 @@ class SweepProtocol(Protocol):
             "outcome": "failed" if failed else "xfailed" if xfailed else last.outcome,
             "reason": getattr(last, "wasxfail", ""),
             "seconds": sum(report.duration for report in outcome.reports),
+            **story,
         }
+
+    def _story(self, outcome: Outcome) -> dict[str, Any]:
+        effects = self.item.stash[CRASHWINDOW].effects.all()
+        failure = "" if outcome.reports[-1].passed else outcome.reports[-1].longreprtext
+        return {"timeline": timeline.as_data(outcome.world, effects), "failure": failure}
 
     def _log_as(self, report: pytest.TestReport, nodeid: str) -> None:
         report.nodeid = nodeid
@@ -313,17 +329,23 @@ class SweepProtocol(Protocol):
         if xfailed:
             report = self.quiet("call")
             report.outcome, report.wasxfail = "skipped", xfailed[0]["reason"]
-        elif not records and self._progress.stopped and not self._controls_only():
+        elif self._says_nothing(records):
             report = self.quiet("call")
             path, line, _ = self.item.location
-            report.outcome = "skipped"
-            report.longrepr = (path, line or 0, f"Skipped: no window of this sweep was run ({self._progress.stopped})")
+            text = f"Skipped: explored {explored} of {self._progress.known} windows ({self._progress.stopped})"
+            report.outcome, report.longrepr = "skipped", (path, line or 0, text)
         else:
             report = self._makereport_of_a_pass(began)
         report.duration = time.time() - began
         report.user_properties.append(("crashwindow_verdict", "passed"))
         report.__dict__["crashwindow_sweep"] = self._summary(records, "passed")
         return [report]
+
+    def _says_nothing(self, records: dict[str, Record]) -> bool:
+        """Whether a sweep without a failure is no pass either: nothing was run, or it was broken off."""
+        if self._controls_only():
+            return False
+        return self._progress.broken_off or not records
 
     def _controls_only(self) -> bool:
         return self.engine.settings.off or self.engine.settings.list
@@ -349,6 +371,8 @@ class SweepProtocol(Protocol):
             "stopped": self._progress.stopped,
             "notes": self._progress.notes,
             "points": self._progress.points,
+            "control": self._progress.control,
+            "rerun": wording.rerun_sweep(self.item, self._id),
             "listed": self._progress.listed,
             "windows": list(records.values()),
         }

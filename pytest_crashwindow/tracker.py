@@ -33,7 +33,7 @@ from .windows import escape
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
 _read, _write, _exit = os.read, os.write, os._exit
 with contextlib.suppress(ImportError):
-    from posix import _exit  # type: ignore[no-redef]  # coverage may have replaced the one in `os`
+    from posix import _exit  # coverage may have replaced the one in `os`
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -290,7 +290,7 @@ def _record_name(armed: Armed, count: int) -> str:
 
 
 def _user_frames(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
-    frames = []
+    frames: list[tuple[str, int, str]] = []
     while frame is not None and len(frames) < _MAX_FRAMES:
         code = frame.f_code
         if not (code.co_filename.startswith(PACKAGE) or code.co_filename == TRAMPOLINE):

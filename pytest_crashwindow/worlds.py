@@ -211,8 +211,8 @@ class Worlds:
         def collect(*, report: pytest.TestReport) -> None:
             reports.append(report)
 
-        self._item.config.hook.pytest_runtest_logreport = collect  # type: ignore[assignment]
-        self._item.ihook.pytest_runtest_logreport = collect  # type: ignore[assignment]
+        self._item.config.hook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
+        self._item.ihook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
 
     def _report(self, world: World) -> pytest.TestReport:
         hook, item = self._item.ihook, self._item

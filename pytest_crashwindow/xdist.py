@@ -45,6 +45,11 @@ class Controller:
         self._config = config
         self._directory: Path | None = None
         self._hidden = 0
+        self._session: pytest.Session | None = None
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember whose counts and stops are meant."""
+        self._session = session
 
     def pytest_configure_node(self, node: Any) -> None:
         """Hand the directory out."""
@@ -57,15 +62,14 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self) -> None:
         """Take the shards out of the count as soon as xdist has made it."""
-        session = self._session()
-        if self._hidden and session is not None:
-            session.testscollected -= self._hidden
+        if self._hidden and self._session is not None:
+            self._session.testscollected -= self._hidden
             self._hidden = 0
 
     @pytest.hookimpl(trylast=True, specname="pytest_runtest_logreport")
     def pytest_crashwindow_stop_everywhere(self) -> None:
         """A worker in the middle of a sweep looks only at its own failures, and at this file."""
-        session = self._session()
+        session = self._session
         if self._directory is not None and session is not None and (session.shouldfail or session.shouldstop):
             (self._directory / STOP).touch()
 
@@ -73,11 +77,6 @@ class Controller:
         """Remove the directory."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
-
-    def _session(self) -> pytest.Session | None:
-        dsession = self._config.pluginmanager.get_plugin("dsession")
-        session: pytest.Session | None = getattr(dsession, "_session", None) or getattr(dsession, "session", None)
-        return session
 
     def _shared(self) -> Path:
         if self._directory is None:

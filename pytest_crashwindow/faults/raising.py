@@ -8,7 +8,7 @@ from typing import Union
 
 from ..errors import BadOption
 
-Raisable = Union[type[BaseException], BaseException, str]
+Raisable = Union[type[BaseException], BaseException, str]  # noqa: UP007  # evaluated on Python 3.9
 """a class, an instance, or a string `"module:Name"` that is imported in the life"""
 
 
@@ -35,6 +35,7 @@ def exception_of(given: Raisable, message: str) -> BaseException:
     if isinstance(given, BaseException):
         return _copied(given)
     check_raisable(given)
+    assert isinstance(given, type)
     try:
         return given(message)
     except TypeError:

@@ -102,7 +102,11 @@ def _nth(n: int) -> str:
 
 def rerun(item: pytest.Item, window: Window) -> str:
     """One command for the shell, from where pytest was started."""
-    nodeid = window_id(item, window)
+    return rerun_sweep(item, window_id(item, window))
+
+
+def rerun_sweep(item: pytest.Item, nodeid: str) -> str:
+    """The same for any node id of the item."""
     start = item.config.invocation_params.dir
     path = os.path.relpath(item.path, start)
     return f"pytest {shlex.quote(path + nodeid[len(nodeid.partition('::')[0]) :])}"

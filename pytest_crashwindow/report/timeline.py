@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..record import Fired, Hit
+from ..record import Fired
 from ..world import World
 
 _MOST = 60  # lines of a timeline; the middle is left out beyond that
@@ -19,54 +19,86 @@ class Entry:
 
     at: int
     """nanoseconds of the monotonic clock"""
+    kind: str
+    """`started`, `paused`, `resumed`, `ended`, `point`, `fault`, `effect`, `observed` or `problem`"""
     life: str
-    text: str
+    name: str
+    """of the point, effect, observation; of an end its outcome"""
+    detail: Any = ""
+    """arguments, key, value; of a fault the place in the code"""
+
+    def __str__(self) -> str:
+        return _TEXTS[self.kind].format(name=self.name, detail=_shown(self.detail)).rstrip()
 
 
-_VERBS = {
-    "started": "started (pid {pid})",
+_TEXTS = {
+    "started": "started (pid {detail})",
     "paused": "paused",
     "resumed": "resumed",
-    "ended": "{outcome}",
+    "ended": "{name}",
+    "point": "{name} {detail}",
+    "fault": ">> {name}, {detail}",
+    "effect": "effect {name} {detail}",
+    "observed": "observed {name} = {detail}",
+    "problem": "!! {name}",
 }
+
+
+def _shown(detail: Any) -> str:
+    return detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
 
 
 def entries(world: World, effects: Iterable[tuple[str, str, int]] = ()) -> list[Entry]:
     """Everything that is written down about a world, in the order in which it happened."""
     told = [_of_event(event) for event in world.events() if event["event"] != "world"]
-    passed = [_of_hit(hit) for hit in world.hits()]
+    passed = [
+        Entry(hit.at, "point", hit.life, str(hit), hit.arguments and f"({hit.arguments})") for hit in world.hits()
+    ]
     faults = [_of_fault(fired) for fired in world.fired()]
-    done = [Entry(at, "", f"effect {name} {key}".rstrip()) for name, key, at in effects]
+    done = [Entry(at, "effect", "", name, key) for name, key, at in effects]
     return sorted([*told, *passed, *faults, *done], key=lambda entry: entry.at)
 
 
 def _of_event(event: Mapping[str, Any]) -> Entry:
-    kind = event["event"]
+    kind, at, life = event["event"], event["at"], event["life"]
     if kind == "observed":
-        text = f"observed {event['name']} = {json.dumps(event['value'], ensure_ascii=False)}"
-    elif kind == "problem":
-        text = f"!! {event['verdict']}"
-    else:
-        text = _VERBS[kind].format(**event)
-    return Entry(event["at"], event["life"], text)
-
-
-def _of_hit(hit: Hit) -> Entry:
-    arguments = f" ({hit.arguments})" if hit.arguments else ""
-    return Entry(hit.at, hit.life, f"{hit}{arguments}")
+        return Entry(at, kind, life, event["name"], event["value"])
+    name = {"ended": event.get("outcome", ""), "problem": event.get("verdict", "")}.get(kind, "")
+    return Entry(at, kind, life, name, event.get("pid", ""))
 
 
 def _of_fault(fired: Fired) -> Entry:
     file, line, function = fired.where[0] if fired.where else ("?", 0, "?")
-    return Entry(fired.at, fired.life, f">> {fired.fault} at {fired.point}+{fired.ordinal}, {file}:{line} in {function}")
+    name = f"{fired.fault} at {fired.point}+{fired.ordinal}"
+    return Entry(fired.at, "fault", fired.life, name, f"{file}:{line} in {function}")
+
+
+def as_data(world: World, effects: Iterable[tuple[str, str, int]] = ()) -> list[dict[str, Any]]:
+    """The timeline for report files; `ms` counts from the world's beginning."""
+    told = entries(world, effects)
+    start = _start(world, told)
+    return [
+        {
+            "ms": round((e.at - start) / 1e6, 3),
+            "kind": e.kind,
+            "life": e.life,
+            "name": e.name,
+            "detail": e.detail,
+        }
+        for e in told
+    ]
+
+
+def _start(world: World, told: Iterable[Entry]) -> int:
+    return min([event["at"] for event in world.events()] + [entry.at for entry in told], default=0)
 
 
 def text(world: World, effects: Iterable[tuple[str, str, int]] = ()) -> str:
     """The timeline as a block of text."""
     told = entries(world, effects)
-    start = min([event["at"] for event in world.events()] + [entry.at for entry in told], default=0)
+    start = _start(world, told)
     width = max((len(entry.life) for entry in told), default=0)
-    lines = [f"{(entry.at - start) / 1e6:9.1f} ms  {entry.life:{width}}  {entry.text}" for entry in told]
+    lines = [f"{(entry.at - start) / 1e6:9.1f} ms  {entry.life:{width}}  {entry}" for entry in told]
     return "\n".join(_middle_left_out(lines))
 
 

@@ -1,0 +1,73 @@
+"""What the process with the terminal gathers from reports: progress, the summary, the memory of `--lf`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .windows import parse
+
+
+class Collector:
+    """Registered in the process that reports to people: the only one, or the controller of xdist."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._session: pytest.Session | None = None
+        self.sweeps: list[dict[str, Any]] = []
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember whose count of tests grows by each window."""
+        self._session = session
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A window is one more test than was collected; a sweep's own report has its summary."""
+        if hasattr(report, "crashwindow_record") and self._session is not None:
+            self._session.testscollected += 1
+        if hasattr(report, "crashwindow_sweep"):
+            self.sweeps.append(report.crashwindow_sweep)
+            self._forget_gone_windows(report.crashwindow_sweep)
+
+    def _forget_gone_windows(self, sweep: dict[str, Any]) -> None:
+        """A window that a complete sweep no longer has can't pass any more: `--lf` must not keep it."""
+        plugin, cache = (
+            self._config.pluginmanager.get_plugin("lfplugin"),
+            getattr(self._config, "cache", None),
+        )
+        if plugin is None or cache is None or sweep["stopped"] or not sweep["known"]:
+            return
+        test = sweep["test"]
+        start = f"{test[:-1]}-" if test.endswith("]") else f"{test}["
+        now = {f"{start}{window['window']}]" for window in sweep["windows"]}
+        for nodeid in cache.get("cache/lastfailed", {}):
+            if nodeid.startswith(start) and nodeid not in now and parse(nodeid[len(start) : -1]) is not None:
+                plugin.pytest_runtest_logreport(_passed(nodeid))
+
+    def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> str | None:
+        """`--collect-only` can't show what only running finds."""
+        if not self._config.option.collectonly:
+            return None
+        sweeps = [item for item in items if item.get_closest_marker("crash_windows") is not None]
+        if not sweeps:
+            return None
+        return (
+            f"crashwindow: the windows of {len(sweeps)} sweeps are found while running and aren't collected; "
+            "--crashwindow-list shows them"
+        )
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """The section of the sweeps."""
+        if not self.sweeps:
+            return
+        from .report.terminal import lines
+
+        terminalreporter.section("crash windows")
+        for line in lines(self.sweeps, self._config.option.verbose > 0):
+            terminalreporter.write_line(line)
+
+
+def _passed(nodeid: str) -> pytest.TestReport:
+    location = (nodeid.partition("::")[0], None, nodeid)
+    return pytest.TestReport(nodeid, location, {}, "passed", None, "call")

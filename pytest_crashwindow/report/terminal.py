@@ -1,0 +1,72 @@
+"""The section at the end of a run. Nothing when no sweep ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Summary = dict[str, Any]
+"""a sweep as its report carries it; see SweepProtocol._summary"""
+
+_SLOWEST = 3
+
+
+def lines(sweeps: Sequence[Summary], verbose: bool) -> list[str]:
+    """The whole section."""
+    listed = [line for sweep in sweeps if sweep["listed"] for line in listing(sweep)]
+    told = [line for sweep in sweeps if verbose or worth_telling(sweep) for line in one(sweep)]
+    return [*listed, *told, totals(sweeps), *slowest(sweeps)]
+
+
+def listing(sweep: Summary) -> list[str]:
+    """What `--crashwindow-list` shows of a sweep."""
+    points = [f"  point   {point}" for point in sweep["points"]]
+    windows = [f"  window  {window}" for window in sweep["listed"]]
+    return [f"{sweep['test']}: {len(points)} points, {len(windows)} windows", *points, *windows]
+
+
+def worth_telling(sweep: Summary) -> bool:
+    """Whether a sweep was anything but complete and green."""
+    return bool(sweep["verdict"] != "passed" or sweep["stopped"] or sweep["notes"])
+
+
+def one(sweep: Summary) -> list[str]:
+    """One sweep in a line, and its notes."""
+    failed = [w for w in sweep["windows"] if w["outcome"] == "failed"]
+    verdict = sweep["verdict"] if not sweep["windows"] else f"{len(failed)} failed" if failed else "all passed"
+    why = f" ({sweep['stopped']})" if sweep["stopped"] else ""
+    head = f"{sweep['test']}: explored {sweep['explored']} of {sweep['known']} windows{why}, {verdict}"
+    kinds = _counted(w["verdict"] for w in failed if w["verdict"] != "failed")
+    more = f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})" if kinds else ""
+    return [head + more, *(f"  {note}" for note in sweep["notes"])]
+
+
+def totals(sweeps: Sequence[Summary]) -> str:
+    """All sweeps in a line, by fault."""
+    windows = [w for sweep in sweeps for w in sweep["windows"]]
+    known = sum(sweep["known"] for sweep in sweeps)
+    fired = [w for w in windows if w["verdict"] not in ("not reached", "error")]
+    passed = [w for w in windows if w["outcome"] == "passed"]
+    faults = _counted(w["fault"] for w in windows)
+    good = _counted(w["fault"] for w in passed)
+    by_fault = ", ".join(f"{fault} {good.get(fault, 0)}/{n}" for fault, n in faults.items())
+    detail = f" (passed: {by_fault})" if by_fault else ""
+    plural = "" if len(sweeps) == 1 else "s"
+    return (
+        f"{len(sweeps)} sweep{plural}: {known} windows exist, {len(windows)} explored, {len(fired)} fired, "
+        f"{len(passed)} passed{detail}"
+    )
+
+
+def slowest(sweeps: Sequence[Summary]) -> list[str]:
+    """The slowest windows, if any took long enough to care."""
+    timed = [(w["seconds"], f"{sweep['test']} {w['window']}") for sweep in sweeps for w in sweep["windows"]]
+    slow = sorted((t for t in timed if t[0] >= 0.5), reverse=True)[:_SLOWEST]
+    return [f"slow: {seconds:.2f} s {name}" for seconds, name in slow]
+
+
+def _counted(names: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
