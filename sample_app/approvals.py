@@ -258,9 +258,7 @@ def _wait_for(conn: sqlite3.Connection, publish_id: int, request_id: str) -> Non
 
 
 def _get(conn: sqlite3.Connection, request_id: str) -> sqlite3.Row:
-    row: sqlite3.Row | None = conn.execute(
-        "SELECT * FROM approvals WHERE request_id = ?", (request_id,)
-    ).fetchone()
+    row: sqlite3.Row | None = conn.execute("SELECT * FROM approvals WHERE request_id = ?", (request_id,)).fetchone()
     if row is None:
         raise Refused(f"there is no approval request {request_id!r}")
     return row

@@ -41,8 +41,7 @@ def close_all(home: Path, now: float) -> list[int]:
     """Finish what was left of cancellations; returns the jobs that are cancelled now."""
     with db.app(home) as conn:
         rows = conn.execute(
-            "SELECT job_id FROM jobs WHERE stop_requested_at IS NOT NULL"
-            " AND state NOT IN ('done', 'cancelled', 'dead')"
+            "SELECT job_id FROM jobs WHERE stop_requested_at IS NOT NULL AND state NOT IN ('done', 'cancelled', 'dead')"
         ).fetchall()
     return [row["job_id"] for row in rows if close(home, row["job_id"], now)]
 

@@ -45,12 +45,10 @@ def from_tables(home: Path) -> State:
     with db.app(home) as conn:
         return {
             "jobs": {
-                str(row["job_id"]): [row["state"], row["generation"]]
-                for row in conn.execute("SELECT * FROM jobs")
+                str(row["job_id"]): [row["state"], row["generation"]] for row in conn.execute("SELECT * FROM jobs")
             },
             "reports": {
-                f"{row['job_id']}/v{row['version']}": row["digest"]
-                for row in conn.execute("SELECT * FROM reports")
+                f"{row['job_id']}/v{row['version']}": row["digest"] for row in conn.execute("SELECT * FROM reports")
             },
             "approvals": {row["request_id"]: row["state"] for row in conn.execute("SELECT * FROM approvals")},
             "intents": {row["operation_id"]: row["state"] for row in conn.execute("SELECT * FROM intents")},

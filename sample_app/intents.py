@@ -42,9 +42,7 @@ class Intent:
     sent_at: float | None
 
 
-def prepare(
-    home: Path, claim: Claim, parameters: dict[str, str], gate: Gate, now: float
-) -> tuple[Intent, bool]:
+def prepare(home: Path, claim: Claim, parameters: dict[str, str], gate: Gate, now: float) -> tuple[Intent, bool]:
     """The intent of this claim's job, and whether it is new.
 
     An older one is taken over: from here on its former holder can't send it any more. Raises
@@ -109,9 +107,7 @@ def confirm(home: Path, operation_id: str, ticket_id: int, evidence: str, now: f
         sys.audit("sample_app.intent.confirmed", operation_id)
 
 
-def confirm_in(
-    conn: sqlite3.Connection, operation_id: str, ticket_id: int, evidence: str, now: float
-) -> None:
+def confirm_in(conn: sqlite3.Connection, operation_id: str, ticket_id: int, evidence: str, now: float) -> None:
     row = _get(conn, operation_id)
     if row["state"] == "confirmed" and row["ticket_id"] != ticket_id:
         raise Refused(f"{operation_id!r} made ticket {row['ticket_id']}, and now {ticket_id}")
@@ -140,16 +136,12 @@ def of_job(home: Path, job_id: int, action: str = "ticket") -> Intent | None:
 
 def open_in(conn: sqlite3.Connection, job_id: int) -> list[sqlite3.Row]:
     """Intents that may have had an effect which isn't known yet."""
-    return conn.execute(
-        "SELECT * FROM intents WHERE job_id = ? AND state IN ('sent', 'unknown')", (job_id,)
-    ).fetchall()
+    return conn.execute("SELECT * FROM intents WHERE job_id = ? AND state IN ('sent', 'unknown')", (job_id,)).fetchall()
 
 
 def give_up_prepared(conn: sqlite3.Connection, job_id: int, why: str, now: float) -> None:
     """What hasn't been sent will not be."""
-    for row in conn.execute(
-        "SELECT * FROM intents WHERE job_id = ? AND state = 'prepared'", (job_id,)
-    ).fetchall():
+    for row in conn.execute("SELECT * FROM intents WHERE job_id = ? AND state = 'prepared'", (job_id,)).fetchall():
         set_state(conn, row, "failed", now, evidence=why, settled_at=now)
 
 
@@ -236,9 +228,7 @@ def _of_job(conn: sqlite3.Connection, job_id: int, action: str) -> sqlite3.Row |
 
 
 def _get(conn: sqlite3.Connection, operation_id: str) -> sqlite3.Row:
-    row: sqlite3.Row = conn.execute(
-        "SELECT * FROM intents WHERE operation_id = ?", (operation_id,)
-    ).fetchone()
+    row: sqlite3.Row = conn.execute("SELECT * FROM intents WHERE operation_id = ?", (operation_id,)).fetchone()
     return row
 
 

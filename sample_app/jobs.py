@@ -236,7 +236,5 @@ def _take(conn: sqlite3.Connection, row: sqlite3.Row, worker: str, now: float, l
 
 
 def _result(conn: sqlite3.Connection, job_id: int) -> str | None:
-    row = conn.execute(
-        "SELECT body FROM reports WHERE job_id = ? ORDER BY version DESC LIMIT 1", (job_id,)
-    ).fetchone()
+    row = conn.execute("SELECT body FROM reports WHERE job_id = ? ORDER BY version DESC LIMIT 1", (job_id,)).fetchone()
     return None if row is None else str(row["body"])

@@ -9,9 +9,7 @@ from . import events
 from .states import MOVES
 
 
-def move(
-    conn: sqlite3.Connection, job_id: int, name: str, now: float, *, generation: int, **data: Any
-) -> bool:
+def move(conn: sqlite3.Connection, job_id: int, name: str, now: float, *, generation: int, **data: Any) -> bool:
     """Move a job, if it is still as the caller thinks: same generation, a state to move from.
 
     Belongs inside the caller's transaction. False = refused, nothing changed.

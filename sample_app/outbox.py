@@ -87,7 +87,6 @@ def _mark_delivered(home: Path, event_id: str, now: float) -> None:
     with db.app(home) as conn, db.transaction(conn):
         # Another dispatcher may have been first; the time of the first mark is kept.
         conn.execute(
-            "UPDATE outbox SET offers = offers + 1, delivered_at = coalesce(delivered_at, ?)"
-            " WHERE event_id = ?",
+            "UPDATE outbox SET offers = offers + 1, delivered_at = coalesce(delivered_at, ?) WHERE event_id = ?",
             (now, event_id),
         )

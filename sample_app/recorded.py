@@ -15,9 +15,7 @@ from . import db
 def once(home: Path, job_id: int, step: str, make: Callable[[], str], now: float) -> str:
     """The stored value of this step; made by `make`, outside any transaction, if there is none."""
     with db.app(home) as conn:
-        found = conn.execute(
-            "SELECT value FROM recorded WHERE job_id = ? AND step = ?", (job_id, step)
-        ).fetchone()
+        found = conn.execute("SELECT value FROM recorded WHERE job_id = ? AND step = ?", (job_id, step)).fetchone()
     return str(found["value"]) if found else _store(home, job_id, step, make(), now)
 
 
@@ -30,8 +28,6 @@ def _store(home: Path, job_id: int, step: str, value: str, now: float) -> str:
                 "INSERT INTO recorded VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (job_id, step, value, now),
             )
-            kept = conn.execute(
-                "SELECT value FROM recorded WHERE job_id = ? AND step = ?", (job_id, step)
-            ).fetchone()
+            kept = conn.execute("SELECT value FROM recorded WHERE job_id = ? AND step = ?", (job_id, step)).fetchone()
         sys.audit("sample_app.job.recorded", job_id)
     return str(kept["value"])

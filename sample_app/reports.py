@@ -74,9 +74,7 @@ def _commit(conn: sqlite3.Connection, job_id: int, generation: int, body: str, n
     outbox.add(conn, job_id, f"report.ready:{job['task_key']}", outbox.notice(job, body), now)
 
 
-def insert_version(
-    conn: sqlite3.Connection, job_id: int, version: int, body: str, now: float, kind: str
-) -> None:
+def insert_version(conn: sqlite3.Connection, job_id: int, version: int, body: str, now: float, kind: str) -> None:
     conn.execute("INSERT INTO reports VALUES (?, ?, ?, ?, ?)", (job_id, version, body, digest(body), now))
     events.append(conn, job_id, kind, now, version=version, digest=digest(body))
 

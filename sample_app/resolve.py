@@ -34,9 +34,7 @@ def did_not_happen(home: Path, job_id: int, evidence: str, now: float) -> str:
     return _go_on(home, job_id, now)
 
 
-def compensated(
-    home: Path, job_id: int, ticket_id: int, evidence: str, client: TicketClient, clock: Clock
-) -> str:
+def compensated(home: Path, job_id: int, ticket_id: int, evidence: str, client: TicketClient, clock: Clock) -> str:
     """Undo by another action. May be repeated after a death: cancelling twice is cancelling."""
     intent = _uncertain_intent(home, job_id)
     cancel.request_stop(home, job_id, clock())
@@ -70,9 +68,7 @@ def _intend_compensation(home: Path, intent: Intent, ticket_id: int, now: float)
             row = jobs.get_in(conn, intent.job_id)
             if intents.exists(conn, operation_id):
                 return operation_id
-            intents.insert_in(
-                conn, operation_id, intent.job_id, row["generation"], "compensate", parameters, now
-            )
+            intents.insert_in(conn, operation_id, intent.job_id, row["generation"], "compensate", parameters, now)
             intents.set_sent(conn, operation_id, now)
             sys.audit("sample_app.compensation.before_commit", operation_id)
         sys.audit("sample_app.compensation.committed", operation_id)

@@ -94,7 +94,7 @@ CREATE TABLE intents (
   generation   INTEGER NOT NULL,          -- who may send it
   state        TEXT NOT NULL CHECK (state IN
                ('prepared', 'sent', 'confirmed', 'unknown', 'failed')),
-  ticket_id    TEXT,
+  ticket_id    INTEGER,
   evidence     TEXT,
   prepared_at  REAL NOT NULL,
   sent_at      REAL,

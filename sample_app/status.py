@@ -43,9 +43,7 @@ def status(home: Path, now: float) -> Status:
                 conn, "SELECT count(*) FROM jobs WHERE state = 'pending' AND waiting_for NOT NULL"
             ),
             oldest_pending_age=_age(conn, now),
-            expired_leases=_list(
-                conn, "SELECT job_id FROM jobs WHERE state = 'running' AND lease_until <= ?", now
-            ),
+            expired_leases=_list(conn, "SELECT job_id FROM jobs WHERE state = 'running' AND lease_until <= ?", now),
             uncertain=_uncertain(conn),
             dead=_list(conn, "SELECT job_id FROM jobs WHERE state = 'dead'"),
             undelivered=_one(conn, "SELECT count(*) FROM outbox WHERE delivered_at IS NULL"),

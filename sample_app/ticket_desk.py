@@ -51,9 +51,7 @@ class Desk:
     def by_operation(self, tenant: str, operation_id: str) -> list[dict[str, Any]]:
         return self._select("tenant = ? AND operation_id = ?", tenant, operation_id)
 
-    def search(
-        self, tenant: str, account: str, title: str, since: float, until: float
-    ) -> list[dict[str, Any]]:
+    def search(self, tenant: str, account: str, title: str, since: float, until: float) -> list[dict[str, Any]]:
         return self._select(
             "tenant = ? AND account = ? AND title = ? AND created_at BETWEEN ? AND ?",
             tenant, account, title, since, until,
@@ -64,8 +62,7 @@ class Desk:
         with db.tickets(self.home) as conn:
             with db.transaction(conn):
                 conn.execute(
-                    "UPDATE tickets SET cancelled_at = coalesce(cancelled_at, ?)"
-                    " WHERE tenant = ? AND ticket_id = ?",
+                    "UPDATE tickets SET cancelled_at = coalesce(cancelled_at, ?) WHERE tenant = ? AND ticket_id = ?",
                     (self.clock(), tenant, ticket_id),
                 )
             sys.audit("sample_app.ticket.cancelled", ticket_id)
@@ -89,8 +86,7 @@ class Desk:
             return None
         conn.execute("DELETE FROM idempotency_keys WHERE created_at <= ?", (now - self.retention,))
         row = conn.execute(
-            "SELECT * FROM idempotency_keys JOIN tickets USING (tenant, ticket_id)"
-            " WHERE tenant = ? AND key = ?",
+            "SELECT * FROM idempotency_keys JOIN tickets USING (tenant, ticket_id) WHERE tenant = ? AND key = ?",
             (tenant, key),
         ).fetchone()
         if row is not None and row["parameters_hash"] != digest(parameters):
@@ -108,8 +104,7 @@ class Desk:
         operation_id = key if self.mode == "keys" else None
         title, account, body = (parameters[name] for name in ("title", "account", "body"))
         ticket_id = conn.execute(
-            "INSERT INTO tickets (tenant, operation_id, title, account, body, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO tickets (tenant, operation_id, title, account, body, created_at) VALUES (?, ?, ?, ?, ?, ?)",
             (tenant, operation_id, title, account, body, now),
         ).lastrowid
         assert ticket_id is not None

@@ -37,9 +37,7 @@ def ensure(
     return None
 
 
-def _send(
-    home: Path, claim: Claim, intent: Intent, client: TicketClient, clock: Clock, gate: Gate
-) -> int | None:
+def _send(home: Path, claim: Claim, intent: Intent, client: TicketClient, clock: Clock, gate: Gate) -> int | None:
     intents.mark_sent(home, intent, claim.generation, gate, clock())
     try:
         ticket = client.create(intent.operation_id, intent.parameters)

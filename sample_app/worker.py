@@ -62,9 +62,7 @@ def work_on_report(home: Path, claim: Claim, clock: Clock, model: Model = write_
     return reports.finish(home, claim.job_id, claim.generation, draft, clock())
 
 
-def run_until_idle(
-    home: Path, worker: str, clock: Clock, wait: Wait = time.sleep, tools: Tools = DEFAULT
-) -> None:
+def run_until_idle(home: Path, worker: str, clock: Clock, wait: Wait = time.sleep, tools: Tools = DEFAULT) -> None:
     """Work, reconcile and dispatch until nothing is left that time alone could bring forward.
 
     Jobs that wait for a person (`uncertain`, `needs_info`, an unanswered approval) stay.

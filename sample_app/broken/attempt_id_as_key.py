@@ -18,9 +18,7 @@ TWIN = "sample_app.ticket_effect:ensure"
 FAILS_AT = ("sample_app.ticket.sent+1:crash", "sample_app.intent.before_confirmed+1:crash")
 
 
-def ensure(
-    home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock
-) -> int | None:
+def ensure(home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock) -> int | None:
     intent, _ = intents.prepare(home, claim, parameters, approvals.check, clock())
     if intent.state == "confirmed":
         return intent.ticket_id

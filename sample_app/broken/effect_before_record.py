@@ -18,9 +18,7 @@ TWIN = "sample_app.ticket_effect:ensure"
 FAILS_AT = ("sample_app.ticket.sent+1:crash", "sample_app.intent.before_commit+1:crash")
 
 
-def ensure(
-    home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock
-) -> int | None:
+def ensure(home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock) -> int | None:
     known = intents.of_job(home, claim.job_id)
     if known is not None:
         return known.ticket_id
@@ -31,9 +29,7 @@ def ensure(
     with db.app(home) as conn:
         with db.transaction(conn):
             approvals.check(conn, claim.job_id, clock())
-            intents.insert_in(
-                conn, operation_id, claim.job_id, claim.generation, "ticket", parameters, clock()
-            )
+            intents.insert_in(conn, operation_id, claim.job_id, claim.generation, "ticket", parameters, clock())
             intents.confirm_in(conn, operation_id, ticket.ticket_id, "answer", clock())
             sys.audit("sample_app.intent.before_commit", claim.job_id)
         sys.audit("sample_app.intent.committed", claim.job_id)

@@ -44,8 +44,7 @@ def _take(conn: sqlite3.Connection, row: sqlite3.Row, worker: str, now: float, l
     # The mistake: an expired lease takes its number with it.
     generation = row["generation"] + 1 if lease_is_live else 1
     conn.execute(
-        "UPDATE jobs SET state = 'running', generation = ?, lease_owner = ?, lease_until = ?"
-        " WHERE job_id = ?",
+        "UPDATE jobs SET state = 'running', generation = ?, lease_owner = ?, lease_until = ? WHERE job_id = ?",
         (generation, worker, now + lease, row["job_id"]),
     )
     events.append(conn, row["job_id"], "job.claimed", now, new_generation=generation)

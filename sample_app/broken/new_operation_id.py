@@ -19,9 +19,7 @@ TWIN = "sample_app.ticket_effect:ensure"
 FAILS_AT = ("sample_app.ticket.sent+1:crash", "sample_app.intent.before_confirmed+1:crash")
 
 
-def ensure(
-    home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock
-) -> int | None:
+def ensure(home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock) -> int | None:
     known = intents.of_job(home, claim.job_id)
     if known is not None and known.state == "confirmed":
         return known.ticket_id

@@ -19,9 +19,7 @@ TWIN = "sample_app.ticket_effect:ensure"
 FAILS_AT = ("sample_app.ticket_client:TicketClient.create:exit+1:lost_ack",)
 
 
-def ensure(
-    home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock
-) -> int | None:
+def ensure(home: Path, claim: Claim, parameters: dict[str, str], client: TicketClient, clock: Clock) -> int | None:
     intent, new = intents.prepare(home, claim, parameters, approvals.check, clock())
     if not new:
         intent = reconcile.settle(home, intent, client, clock())

@@ -24,9 +24,7 @@ def facts(home: Path) -> tuple[int, int, int, int]:
     """Done jobs, reports, events, inbox."""
     done = sum(row["state"] == "done" for row in jobs.everything(home))
     with db.app(home) as conn:
-        made, sent = conn.execute(
-            "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM outbox)"
-        ).fetchone()
+        made, sent = conn.execute("SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM outbox)").fetchone()
     return done, made, sent, len(receiver.inbox(home))
 
 
@@ -119,9 +117,7 @@ def test_the_model_runs_outside_any_transaction(home: Path, payload: Payload, cl
     assert facts(home) == (1, 1, 1, 0)
 
 
-def test_safe_failures_come_back_later_and_end_as_a_dead_letter(
-    home: Path, payload: Payload, clock: Hands
-) -> None:
+def test_safe_failures_come_back_later_and_end_as_a_dead_letter(home: Path, payload: Payload, clock: Hands) -> None:
     def model(request: Payload) -> str:
         raise SafeToRetry("no answer came")
 

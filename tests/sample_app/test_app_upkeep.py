@@ -175,9 +175,7 @@ def make_v1(home: Path) -> None:
     path.unlink()
     with db.connect(path, create=True) as conn, db.transaction(conn):
         db.create_schema(conn, migrations.schema_v1(), 1)
-        for job_id, request in enumerate(
-            ({"currency": "EUR"}, {"text": "invoice of 1,200.50 CHF"}, {}), start=1
-        ):
+        for job_id, request in enumerate(({"currency": "EUR"}, {"text": "invoice of 1,200.50 CHF"}, {}), start=1):
             payload = {"customer": "c", "period": "p", "owner": "o", "amount": 5, **request}
             conn.execute(
                 "INSERT INTO jobs (kind, task_key, payload, payload_hash, amount, claim_limit,"
@@ -225,9 +223,7 @@ def test_told_currency_lets_the_job_go_on(home: Path, clock: Hands) -> None:
     assert report["body"].endswith("0.05 USD")
 
 
-def test_a_changed_meaning_asks_for_approval_anew(
-    home: Path, payload: Payload, clock: Hands, serve: Serve
-) -> None:
+def test_a_changed_meaning_asks_for_approval_anew(home: Path, payload: Payload, clock: Hands, serve: Serve) -> None:
     job_id = finished(home, payload, clock)
     row = ask(home, job_id)
     say_yes(home, row)
@@ -284,9 +280,7 @@ def test_a_death_in_a_purge_leaves_no_event_without_its_key(
     assert len(retention.purge(home, keep, 1e9).forgotten) == 1
 
 
-def test_a_backup_is_whole_while_others_write(
-    home: Path, payload: Payload, clock: Hands, tmp_path: Path
-) -> None:
+def test_a_backup_is_whole_while_others_write(home: Path, payload: Payload, clock: Hands, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     stop = threading.Event()
 
