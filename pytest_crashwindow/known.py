@@ -55,7 +55,7 @@ def near_names(name: str, known: Collection[str], n: int = 3) -> list[str]:
     near = [
         *folded.get(wanted, ()),
         *_meant(folded, [c for c in folded if _ends_with(c, wanted)]),
-        *_meant(folded, difflib.get_close_matches(wanted, folded, n)),
+        *_meant(folded, difflib.get_close_matches(wanted, folded, n + 1)),  # one of them may be itself
         *_meant(folded, [c for c in folded if _last(c) == _last(wanted)]),
     ]
     return [found for found in dict.fromkeys(near) if found != name][:n]

@@ -80,5 +80,5 @@ class Shop:
         for installed in reversed(self._installed):
             installed.uninstall()
         for name in set(sys.modules) - self._modules:
-            if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(self.directory)):
+            if name.startswith("shop"):
                 del sys.modules[name]
