@@ -17,7 +17,7 @@ import difflib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -332,18 +332,16 @@ class _Exhaustible:
     def __anext__(self) -> Any:
         return self.asend(None)
 
-    async def asend(self, value: Any) -> Any:
-        __tracebackhide__ = True
-        try:
-            return await self._inner.asend(value)
-        except StopAsyncIteration:
-            self._exhausted()
-            raise
+    def asend(self, value: Any) -> Any:
+        return self._step(self._inner.asend(value))
 
-    async def athrow(self, *error: Any) -> Any:
+    def athrow(self, *error: Any) -> Any:
+        return self._step(self._inner.athrow(*error))
+
+    async def _step(self, step: Awaitable[Any]) -> Any:
         __tracebackhide__ = True
         try:
-            return await self._inner.athrow(*error)
+            return await step
         except StopAsyncIteration:
             self._exhausted()
             raise

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
@@ -30,7 +31,7 @@ generator function for a generator function. For an async generator function it 
 it was given, defaults included; `kwargs` the others."""
 
 # In a trampoline's code, until the real objects are put there.
-_HANDLER, _TWIN = 1.25, 2.5
+_HANDLER, _TWIN, _FIRST_STEP = 1.25, 2.5, 3.75
 
 _PLAIN = """\
 {define} trampoline({parameters}):
@@ -45,8 +46,9 @@ async def trampoline({parameters}):
     __tracebackhide__ = True
     __crashwindow__ = {handler}
     __crashwindow__ = __crashwindow__({twin}, {args}, {kwargs})
+    __crashwindow_value__ = {first_step}
     try:
-        __crashwindow_value__ = await __crashwindow__.asend(None)
+        __crashwindow_value__ = await __crashwindow_value__(__crashwindow__)
         while True:
             try:
                 __crashwindow_value__ = yield __crashwindow_value__
@@ -115,7 +117,7 @@ class Trampoline:
         original: Callable[..., Any] = self._twin
         for handler in self.handlers[:-1]:
             original = _behind(handler, original)
-        real = {_HANDLER: self.handlers[-1], _TWIN: original}
+        real = {_HANDLER: self.handlers[-1], _TWIN: original, _FIRST_STEP: _first_step}
         template = _template(self._code)
         constants = [real[c] if type(c) is float else c for c in template.co_consts]
         self.function.__code__ = template.replace(co_consts=(*constants, self))
@@ -130,6 +132,19 @@ def _behind(handler: Handler, original: Callable[..., Any]) -> Callable[..., Any
         return handler(original, args, kwargs)
 
     return call
+
+
+def _first_step(generator: Any) -> Any:
+    """The awaitable for the first value, made so that the event loop doesn't hear of this generator.
+
+    The loop closes all generators that it knows at its end; it must leave this one to the trampoline.
+    """
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        return generator.asend(None)
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
 
 
 def _twin(function: FunctionType) -> FunctionType:
@@ -186,4 +201,5 @@ def _source(code: CodeType) -> str:
         kwargs="{" + ", ".join(kwargs) + "}",
         handler=_HANDLER,
         twin=_TWIN,
+        first_step=_FIRST_STEP,
     )

@@ -193,9 +193,7 @@ def network(d):
     port = closed.getsockname()[1]
     for client in (ftplib.FTP, smtplib.SMTP, poplib.POP3, imaplib.IMAP4):
         with whatever_happens():
-            client().connect("127.0.0.1", port) if client in (ftplib.FTP, smtplib.SMTP) else client(
-                "127.0.0.1", port
-            )
+            client().connect("127.0.0.1", port) if client in (ftplib.FTP, smtplib.SMTP) else client("127.0.0.1", port)
     for function, arguments in [
         (socket.gethostname, ()),
         (socket.gethostbyname, ("127.0.0.1",)),

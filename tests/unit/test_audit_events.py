@@ -26,9 +26,7 @@ def test_no_operation_of_the_standard_library_raises_an_unknown_event(tmp_path: 
         timeout=120,
     )
     done = [line for line in run.stdout.splitlines() if line.startswith("done")]
-    assert done == [f"done {name}" for name in ("files", "processes", "network", "interpreter", "foreign")], (
-        run.stderr
-    )
+    assert done == [f"done {name}" for name in ("files", "processes", "network", "interpreter", "foreign")], run.stderr
     seen = set((tmp_path / "events").read_text().split())
     assert seen - CPYTHON_EVENTS == set()
     assert len(seen) > 80  # it did run

@@ -222,9 +222,7 @@ def test_threads(shop: Shop) -> None:
     module = shop("def send(x): return x")
     shop.attach("shop:send")
     answers: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: answers.extend(module.send(x) for x in range(1000))) for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: answers.extend(module.send(x) for x in range(1000))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -367,9 +365,7 @@ def test_a_builtin_that_is_taken_into_a_class_later_does_not_become_a_method(sho
 
 
 def test_a_partial_of_a_coroutine_function(shop: Shop) -> None:
-    module = shop(
-        "import functools\nasync def send(x, y): return x + y\nsend_one = functools.partial(send, 1)"
-    )
+    module = shop("import functools\nasync def send(x, y): return x + y\nsend_one = functools.partial(send, 1)")
     shop.attach("shop:send_one")
     assert asyncio.run(module.send_one(2)) == 3
     assert asyncio.run(module.send(1, 2)) == 3

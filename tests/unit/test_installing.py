@@ -140,6 +140,18 @@ def test_a_function_that_replaces_a_builtin_does_not_become_a_method(site: Site)
     assert pickle.loads(pickle.dumps(math.isqrt)) is math.isqrt
 
 
+def test_two_probes_cannot_replace_the_same(site: Site) -> None:
+    def one(x: int) -> int:
+        return 1
+
+    with site.batch():
+        site.replace(math.isqrt, one)
+        site.replace(math.isqrt, one)  # it may have two names
+        with pytest.raises(NotAttachable, match="isqrt> is to be replaced twice"):
+            site.replace(math.isqrt, lambda x: 2)
+    assert math.isqrt(16) == 1
+
+
 def test_only_python_functions_are_attached(site: Site) -> None:
     with pytest.raises(NotAttachable, match="no Python function: replace it instead"):
         site.attach(math.isqrt, lambda original, args, kwargs: None)  # type: ignore[arg-type]
@@ -526,9 +538,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "from setuptools import setup\nfrom Cython.Build import cythonize\n"
         "setup(ext_modules=cythonize('shop_fast.pyx'))"
     )
-    built = subprocess.run(
-        [sys.executable, "setup.py", "build_ext", "-i"], cwd=directory, capture_output=True
-    )
+    built = subprocess.run([sys.executable, "setup.py", "build_ext", "-i"], cwd=directory, capture_output=True)
     if built.returncode:
         pytest.skip("no C compiler")
     return directory

@@ -177,6 +177,32 @@ def test_an_async_generator_that_is_left_early_is_closed_and_does_not_exit(shop:
     assert (module.closed, shop.points()) == ([3, 4], ["pages:enter", "pages:enter"])
 
 
+@pytest.mark.parametrize("active", [True, False])
+def test_an_async_generator_left_open_is_closed_once_by_the_loop(active: bool, shop: Shop) -> None:
+    module = shop("""
+        import asyncio
+        closed = []
+        async def pages():
+            try:
+                yield 1
+                yield 2
+            finally:
+                await asyncio.sleep(0)
+                closed.append(1)
+    """)
+    shop.attach("shop:pages")
+    shop.tracker.active = active
+    left_open, complaints = [], []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
+        left_open.append(module.pages())
+        assert await left_open[0].__anext__() == 1
+
+    asyncio.run(main())
+    assert (module.closed, complaints) == ([1], [])
+
+
 def test_an_exception_out_of_an_async_generator(shop: Shop) -> None:
     module = shop("async def pages():\n  yield 1\n  raise ValueError('x')")
     shop.attach("shop:pages")
@@ -470,9 +496,7 @@ def test_two_names_of_one_function_are_two_calls(shop: Shop) -> None:
     assert shop.points() == ["post:enter", "send:enter", "send:exit", "post:exit"]
 
 
-@pytest.mark.parametrize(
-    "definition", ["def f(x): {}", "async def f(x): {}", "def g(x): {}\nf = functools.partial(g)"]
-)
+@pytest.mark.parametrize("definition", ["def f(x): {}", "async def f(x): {}", "def g(x): {}\nf = functools.partial(g)"])
 @pytest.mark.parametrize("first", [0, 1])
 def test_taken_away_in_any_order(definition: str, first: int, shop: Shop) -> None:
     module = shop("import functools\n" + definition.format("return x"))
