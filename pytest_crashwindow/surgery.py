@@ -74,6 +74,7 @@ def rebind_all(pairs: Sequence[tuple[Any, Any]], keep: Sequence[object] = ()) ->
     # one: its own cell or entry would be found and rebound. Tuples are safe.
     rebinder = _Rebinder(pairs, keep)
     olds = tuple(map(_first, pairs))
+    rebinder.own.update(map(id, (olds, *pairs)))
     tuples, classes = [], []
     gc.unfreeze()  # the collector doesn't show frozen objects; whoever wants them frozen does it afterwards
     for holder in gc.get_referrers(*olds):

@@ -53,7 +53,8 @@ class Sqlite3(Probe):
 
     `error` at `sqlite3.commit:enter` makes SQLite roll the transaction back, as a full disk would.
     Not seen: `VACUUM`, `Connection.backup`, and connections of other libraries (`apsw`, `pysqlite3`). In
-    WAL mode a transaction that took the write lock counts even if no row was changed.
+    WAL mode a transaction that took the write lock counts even if no row was changed. Data files of
+    coverage.py are left out.
     """
 
     name = "sqlite3"
@@ -205,33 +206,39 @@ def _declared(function: Any, result: Any, *arguments: Any) -> Any:
 # -- statements -------------------------------------------------------------------------------
 
 
-class _Thread(threading.local):
+class _Thread:
     """What one thread is doing."""
 
-    depth = 0
-    """how many wrapped methods it is in"""
-    raised: BaseException | None = None
-    """what a fault raised inside SQLite, where it can't pass; the innermost method raises it"""
-
-    statement: object = None
-    """the SQL of the outermost `sqlite3.execute` that it is in"""
+    __slots__ = ("committed", "depth", "raised", "statement")
 
     def __init__(self) -> None:
+        self.statement: object = None
+        """the SQL of the innermost `sqlite3.execute` that it is in"""
+        self.depth = 0
+        """how many methods it is in during which a commit may take effect"""
         self.committed: list[str] = []
-        """paths of commits of the innermost method whose `:exit` has not been fired"""
+        """paths of commits of the innermost of them whose `:exit` has not been fired"""
+        self.raised: BaseException | None = None
+        """what a fault raised inside SQLite, where it can't pass; the innermost method raises it"""
+
+
+class _Threads(threading.local):
+    def __init__(self) -> None:
+        self.this = _Thread()
 
 
 class _Statements:
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
-        self._thread = _Thread()
+        self._threads = _Threads()
 
     def wrapped(self, original: _Method) -> _Method:
-        tracker, thread = self._tracker, self._thread
+        tracker, threads = self._tracker, self._threads
 
         @functools.wraps(original)
         def statement(target: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
+            thread = threads.this
             # Before Python 3.13 the methods of a connection call those of a cursor.
             if not tracker.active or not args or args[0] is thread.statement:
                 return original(target, *args, **kwargs)
@@ -253,7 +260,7 @@ class _Statements:
 class _Commits:
     def __init__(self, tracker: Tracker, library: _Library) -> None:
         self._tracker, self._library = tracker, library
-        self._thread = _Thread()
+        self._threads = _Threads()
         self._hook = _CommitHook(self._about_to_commit)  # must live as long as any connection
         self._paths: dict[int, str | None] = {}
         self._changes: dict[int, int] = {}
@@ -261,14 +268,15 @@ class _Commits:
     def watch(self, connection: sqlite3.Connection) -> None:
         """Called for each new connection, before it is usable by its methods."""
         handle = self._library.handle_of(connection)
-        if handle:
-            self._paths[handle] = self._library.path(handle)
+        path = self._library.path(handle) if handle else None
+        if handle and not _measures_coverage(path):
+            self._paths[handle] = path
             self._changes[handle] = 0
             self._library.commit_hook(handle, self._hook, handle)
 
     def _about_to_commit(self, handle: int) -> int:
         """Called by SQLite; what this returns, if not 0, turns the commit into a rollback."""
-        thread = self._thread
+        thread = self._threads.this
         try:
             path = self._path_written(handle)
             if path is None:
@@ -308,13 +316,14 @@ class _Commits:
             self._tracker.passed("sqlite3.commit:exit", (path,))
 
     def wrapped(self, original: _Method) -> _Method:
-        thread, tracker, leave, leave_failed = self._thread, self._tracker, self._leave, self._leave_failed
+        threads, tracker, leave, leave_failed = self._threads, self._tracker, self._leave, self._leave_failed
 
         @functools.wraps(original)
         def method(target: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             if not tracker.active:
                 return original(target, *args, **kwargs)
+            thread = threads.this
             depth, of_caller = thread.depth, thread.committed
             thread.depth = depth + 1
             if depth:
@@ -356,6 +365,11 @@ class _Commits:
             raise error from None
 
 
+def _measures_coverage(path: str | None) -> bool:
+    """Whether it is a data file of coverage.py, which is part of the test, not of what is tested."""
+    return os.path.basename(path or "").startswith(".coverage")
+
+
 def _raise_where_nobody_catches(error: BaseException) -> None:
     """For a commit in the garbage collector: the interpreter reports it and goes on."""
 
@@ -383,11 +397,11 @@ class _GuessedCommits:
 
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
-        self._thread = _Thread()
+        self._threads = _Threads()
         self._execute = sqlite3.Cursor.execute
 
     def wrapped(self, original: _Method) -> _Method:
-        tracker, thread = self._tracker, self._thread
+        tracker, threads = self._tracker, self._threads
         name = getattr(original, "__name__", "")
 
         @functools.wraps(original)
@@ -395,7 +409,7 @@ class _GuessedCommits:
             __tracebackhide__ = True
             if not tracker.active:
                 return original(target, *args, **kwargs)
-            path = None if thread.depth else self._path_if_commits(target, name, args)
+            path = None if threads.this.depth else self._path_if_commits(target, name, args)
             if path is None:
                 return original(target, *args, **kwargs)
             with self._inside_a_call():
@@ -408,11 +422,11 @@ class _GuessedCommits:
 
     @contextlib.contextmanager
     def _inside_a_call(self) -> Iterator[None]:
-        self._thread.depth += 1
+        self._threads.this.depth += 1
         try:
             yield
         finally:
-            self._thread.depth -= 1
+            self._threads.this.depth -= 1
 
     def _path_if_commits(self, target: Any, name: str, args: Sequence[Any]) -> str | None:
         if name in _STATEMENTS:
@@ -443,7 +457,8 @@ class _GuessedCommits:
         with self._inside_a_call(), self._tracker.unseen():
             cursor.row_factory = None
             rows = self._execute(cursor, "pragma database_list").fetchall()
-        return next((path for _, name, path in rows if name == "main"), None) or None
+        path: str = next((path for _, name, path in rows if name == "main"), "")
+        return None if _measures_coverage(path) else path or None
 
     def _enter(self, target: Any, path: str) -> None:
         __tracebackhide__ = True

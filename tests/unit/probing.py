@@ -83,9 +83,7 @@ class Lives:
         _, status = os.waitpid(pid, 0)
         ended = Ended(read_trace(world / "trace"), os.waitstatus_to_exitcode(status))
         if (world / "result").exists():
-            ended.value, ended.raised, ended.report, ended.unraisable = pickle.loads(
-                (world / "result").read_bytes()
-            )
+            ended.value, ended.raised, ended.report, ended.unraisable = pickle.loads((world / "result").read_bytes())
         assert ended.status != 99, ended.report
         return ended
 

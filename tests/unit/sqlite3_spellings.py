@@ -464,6 +464,15 @@ def memory(bench: Bench) -> None:
     connection.commit()
 
 
+@spelling()
+def coverage_data(bench: Bench) -> None:
+    connection = bench.connect(lambda path: sqlite3.connect(path.with_name(".coverage.host.1")))
+    bench.go()
+    connection.execute("create table if not exists t (x)")
+    connection.execute("insert into t values (1)")
+    connection.commit()
+
+
 # -- libraries -----------------------------------------------------------------------------------
 
 

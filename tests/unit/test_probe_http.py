@@ -139,9 +139,7 @@ class TestEachClient:
         assert [hit.arguments for hit in ended.hits] == arguments
         assert ended.unraisable == []
 
-    def test_error_sends_nothing_and_the_client_goes_on(
-        self, run: Run, server: servers.Server, client: Any
-    ) -> None:
+    def test_error_sends_nothing_and_the_client_goes_on(self, run: Run, server: servers.Server, client: Any) -> None:
         urls = [f"{server.url}/{name}" for name in "abc"]
         ended = run(lambda: client(urls), error_at(PAIR[0], nth=2))
         assert ended.value == ["/a", "Boom", "/c"], ended.report

@@ -36,9 +36,7 @@ def sending(server: servers.Server, *texts: str) -> Callable[[], list[Any]]:
         with smtplib.SMTP("127.0.0.1", server.port) as smtp:
             for text in texts:
                 try:
-                    outcomes.append(
-                        smtp.sendmail("shop@example.org", ["a@example.org", "b@example.org"], text)
-                    )
+                    outcomes.append(smtp.sendmail("shop@example.org", ["a@example.org", "b@example.org"], text))
                 except Exception as error:
                     outcomes.append(type(error).__name__)
         return outcomes

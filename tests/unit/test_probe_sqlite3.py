@@ -36,9 +36,7 @@ def new_database(path: Path) -> Path:
 def content(path: Path) -> tuple[list[str], list[int]]:
     """What the next one to open the database finds."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        pragmas = [
-            connection.execute(f"pragma {name}").fetchone()[0] for name in ("user_version", "page_size")
-        ]
+        pragmas = [connection.execute(f"pragma {name}").fetchone()[0] for name in ("user_version", "page_size")]
         return list(connection.iterdump()), pragmas
 
 
@@ -134,9 +132,7 @@ def test_without_the_c_functions_the_text_tells(trial: Trial, monkeypatch: pytes
 def run(lives: Lives, tmp_path: Path) -> Callable[..., Ended]:
     path = new_database(tmp_path / "some.db")
 
-    def run(
-        body: Callable[[Any, Tracker], Any], *armed: Armed, connect: Any = sqlite3.connect, **how: Any
-    ) -> Ended:
+    def run(body: Callable[[Any, Tracker], Any], *armed: Armed, connect: Any = sqlite3.connect, **how: Any) -> Ended:
         def with_connection(tracker: Tracker) -> Any:
             with contextlib.closing(sqlite3.connect(path)) as connection:
                 return body(connection, tracker)
@@ -225,9 +221,7 @@ def test_a_commit_inside_a_commit(run: Callable[..., Ended], tmp_path: Path) -> 
 
     def body(connection: sqlite3.Connection, tracker: Tracker) -> None:
         with contextlib.closing(sqlite3.connect(other_path, isolation_level=None)) as other:
-            connection.create_function(
-                "log", 0, lambda: other.execute("insert into t values (null, 1)").rowcount
-            )
+            connection.create_function("log", 0, lambda: other.execute("insert into t values (null, 1)").rowcount)
             connection.isolation_level = None
             connection.execute("insert into t values (log(), 1)")
 
