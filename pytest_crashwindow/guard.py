@@ -182,10 +182,10 @@ class _Keeper:
     def _mute_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_IGN)
-        self._woken, waker = os.pipe()
-        os.set_blocking(waker, False)
+        self._woken, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
         os.set_blocking(self._woken, False)
-        self._former_wakeup = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        self._former_wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         self._former_sigchld = signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def _prepare(self, prepare: Callable[[], None]) -> None:
@@ -240,9 +240,9 @@ class _Keeper:
 
     def _become_child(self, order: object) -> NoReturn:
         try:
-            for fd in (self._orders, self._events, self._woken):
+            signal.set_wakeup_fd(self._former_wakeup)  # asyncio of CPython 3.12 has unset ours at the fork
+            for fd in (self._orders, self._events, self._woken, self._waker):
                 os.close(fd)
-            os.close(signal.set_wakeup_fd(self._former_wakeup))
             signal.signal(signal.SIGCHLD, self._former_sigchld or signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
