@@ -58,6 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = _settings.resolve(config)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), "crashwindow-collector")
+        if config.stash[SETTINGS].report:
+            from .report.writing import Reports
+
+            config.pluginmanager.register(Reports(config, config.stash[SETTINGS].report), "crashwindow-reports")
         if config.pluginmanager.hasplugin("xdist") and config.getoption("dist", "no") != "no":
             from .xdist import Controller
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from .fixture import CrashWindow
+from .report.evidence import armed_window, of_report, of_world
+from .report.sweeps import rerun_sweep
 from .windows import Window
 from .worlds import Outcome, Worlds, quiet_report, replay_warnings
 
@@ -47,8 +49,35 @@ class Protocol:
         """The call phase."""
         with self.worlds() as worlds:
             outcome = self.world(worlds, None)
+        if self.engine.settings.report:
+            self._tell_report_files(outcome)
         for report in outcome.reports:
             self.log(report)
+
+    def _tell_report_files(self, outcome: Outcome) -> None:
+        """A test that arms faults by name is in report files as well, as the window that it made."""
+        window = armed_window(outcome.world)
+        if window is None:
+            return
+        last = outcome.reports[-1]
+        last.__dict__["crashwindow_alone"] = {
+            "test": self.item.nodeid,
+            "armed": True,
+            "window": str(window),
+            "verdict": outcome.verdict,
+            "outcome": "xfailed" if last.skipped and hasattr(last, "wasxfail") else last.outcome,
+            "reason": getattr(last, "wasxfail", ""),
+            "seconds": last.duration,
+            "rerun": rerun_sweep(self.item, self.item.nodeid),
+            **self.story(outcome),
+        }
+
+    def story(self, outcome: Outcome) -> dict[str, Any]:
+        """What report files tell of a world."""
+        effects = self.item.stash[CRASHWINDOW].effects.all()
+        tmp_path = self.item.funcargs.get("tmp_path")  # type: ignore[attr-defined]
+        told = of_world(outcome.world, effects, self.config.rootpath, tmp_path)
+        return {**of_report(outcome.reports[-1]), **told}
 
     # -- worlds ------------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
 from .protocol import CRASHWINDOW, Protocol, release
 from .record import Hit
 from .report import sweeps as wording
-from .report import timeline
 from .sharing import Record, Shared, Sharing
 from .sweep import SweepPlan, difference, order_differs, sampled
 from .windows import Window
@@ -77,6 +76,8 @@ class SweepProtocol(Protocol):
         assert window is not None
         with self.worlds() as worlds:
             outcome = self._window(worlds, window)
+        if self.engine.settings.report:
+            outcome.reports[-1].__dict__["crashwindow_alone"] = self._record(window, outcome)
         for report in outcome.reports:
             self.log(report)
 
@@ -113,7 +114,7 @@ class SweepProtocol(Protocol):
             return self._control_failed(control)
         hits = control.world.hits()
         if self.engine.settings.report:
-            self._progress.control = self._story(control)["timeline"]
+            self._progress.control = self.story(control)["timeline"]
         if not self._pin.shard:
             again = self.world(worlds, None)
             problem = self._unsteady(hits, again)
@@ -213,21 +214,22 @@ class SweepProtocol(Protocol):
         setup.sections = list(self._setup.sections)
         last = outcome.reports[-1]
         teardown.user_properties = list(last.user_properties)
-        last.__dict__["crashwindow_record"] = self._record(window, outcome)
+        record = self._record(window, outcome)
+        last.__dict__["crashwindow_record"] = record
         with self._posing_as(nodeid):
             self.hook.pytest_runtest_logstart(nodeid=nodeid, location=_location(self.item, nodeid))
             for report in (setup, *outcome.reports, teardown):
                 self._log_as(report, nodeid)
             self.hook.pytest_runtest_logfinish(nodeid=nodeid, location=_location(self.item, nodeid))
-        self._sharing.done(str(window), self._record(window, outcome))
+        self._sharing.done(str(window), record)
 
     def _record(self, window: Window, outcome: Outcome) -> Record:
         """What is kept of a window. The story goes into report files only, so only they pay for it."""
         last = outcome.reports[-1]
-        story = self._story(outcome) if self.engine.settings.report else {}
         failed = any(report.failed for report in outcome.reports)
         xfailed = last.skipped and hasattr(last, "wasxfail")
-        return {
+        record = {
+            "test": self._id,
             "window": str(window),
             "point": window.point,
             "fault": window.fault,
@@ -235,13 +237,11 @@ class SweepProtocol(Protocol):
             "outcome": "failed" if failed else "xfailed" if xfailed else last.outcome,
             "reason": getattr(last, "wasxfail", ""),
             "seconds": sum(report.duration for report in outcome.reports),
-            **story,
         }
-
-    def _story(self, outcome: Outcome) -> dict[str, Any]:
-        effects = self.item.stash[CRASHWINDOW].effects.all()
-        failure = "" if outcome.reports[-1].passed else outcome.reports[-1].longreprtext
-        return {"timeline": timeline.as_data(outcome.world, effects), "failure": failure}
+        if self.engine.settings.report:
+            record["rerun"] = wording.rerun(self.item, window)
+            record |= self.story(outcome)
+        return record
 
     def _log_as(self, report: pytest.TestReport, nodeid: str) -> None:
         report.nodeid = nodeid
