@@ -6,6 +6,7 @@ Nothing that is printed was written beforehand: every value is read back.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from . import db, jobs, outbox, receiver, reports, worker
@@ -41,28 +42,27 @@ def main() -> None:
 
 
 def lease_story(home: Path) -> None:
-    print("Leases and generations")
+    print("Leases and generations: (state, generation)")
     clock = Hands()
     db.init(home)
     job_id = jobs.register(home, key_of(PAYLOAD), PAYLOAD, clock()).job_id
-    say("registered", _job(home, job_id))
-    died = dies_at("sample_app.job.claimed", lambda: worker.work_once(home, "A", clock))
-    say("t=0   A claims and is killed", died, _job(home, job_id))
+    say("t=0", "registered", _job(home, job_id))
+    _must_die("sample_app.job.claimed", lambda: worker.work_once(home, "A", clock))
+    say("t=0", "A claims it and is killed", _job(home, job_id))
     clock.now = 10
-    say("t=10  B finds to claim", jobs.claim(home, "B", clock()))
+    say("t=10", "B asks for a job and gets", jobs.claim(home, "B", clock()))
     clock.now = 30
     claim = jobs.claim(home, "B", clock())
-    assert claim is not None
-    say("t=30  B claims generation", claim.generation, _job(home, job_id))
-    say("      A finishes generation 1", reports.finish(home, job_id, 1, "A's", clock()))
-    say("      B finishes generation 2", reports.finish(home, job_id, 2, "B's", clock()))
-    say("      C finds to claim", jobs.claim(home, "C", clock()), _job(home, job_id))
+    say("t=30", "B claims generation", claim and claim.generation, _job(home, job_id))
+    say("t=30", "A finishes generation 1:", reports.finish(home, job_id, 1, "A's report", clock()))
+    say("t=30", "B finishes generation 2:", reports.finish(home, job_id, 2, "B's report", clock()))
+    say("t=30", "C asks for a job and gets", jobs.claim(home, "C", clock()), _job(home, job_id))
     report = reports.latest(home, job_id)
-    say("      the report is", report and report["body"])
+    say("t=30", "the report is", report and report["body"])
 
 
 def delivery_story(home: Path) -> None:
-    print("Commit and delivery")
+    print("Commit and delivery: done jobs, reports, events, delivered | inbox")
     clock = Hands()
     db.init(home)
     key = key_of(PAYLOAD)
@@ -71,26 +71,31 @@ def delivery_story(home: Path) -> None:
     def work() -> object:
         return worker.work_once(home, "A", clock)
 
-    say("killed before COMMIT", dies_at("sample_app.outbox.before_commit", work), _counts(home))
-    clock.now = 30
-    say("killed after COMMIT", dies_at("sample_app.job.committed", work), _counts(home))
-    saved = jobs.register(home, key, PAYLOAD, clock())
-    answer = "already_committed" if saved.result else saved.state
-    say("the caller asks again", answer, _counts(home))
-    say("same key, another input", _try_another(home, key, clock()), _counts(home))
-
     def dispatch() -> object:
         return outbox.dispatch_once(home, clock)
 
-    died = dies_at("sample_app.receiver.committed", dispatch)
-    say("killed once received", died, _counts(home))
-    say("offered again", _offer_again(home, clock()), _counts(home))
+    _must_die("sample_app.outbox.before_commit", work)
+    say(_counts(home), "killed before COMMIT")
+    clock.now = 30
+    _must_die("sample_app.job.committed", work)
+    say(_counts(home), "killed after COMMIT, before the answer")
+    saved = jobs.register(home, key, PAYLOAD, clock())
+    say(_counts(home), "the caller tries again:", "already_committed" if saved.result else saved.state)
+    say(_counts(home), "the same key with another input:", _try_another(home, key, clock()))
+    _must_die("sample_app.receiver.committed", dispatch)
+    say(_counts(home), "killed after the receiver committed")
+    say(_counts(home), "the same event again:", _offer_again(home, clock()))
     dispatch()
-    say("dispatched", _counts(home))
+    say(_counts(home), "dispatched")
 
 
-def say(what: str, *values: object) -> None:
-    print(f"  {what:<27}", *values)
+def say(when: str, *what: object) -> None:
+    print(f"  {when:<13}", *what)
+
+
+def _must_die(point: str, act: Callable[[], object]) -> None:
+    if not dies_at(point, act):
+        raise RuntimeError(f"{point} was not passed")
 
 
 def _job(home: Path, job_id: int) -> tuple[str, int]:
@@ -99,15 +104,13 @@ def _job(home: Path, job_id: int) -> tuple[str, int]:
 
 
 def _counts(home: Path) -> str:
-    """done jobs / reports / events (delivered), and what the receiver has."""
     with db.app(home) as conn:
         done, made, sent, arrived = conn.execute(
             "SELECT (SELECT count(*) FROM jobs WHERE state = 'done'),"
             " (SELECT count(*) FROM reports), (SELECT count(*) FROM outbox),"
             " (SELECT count(*) FROM outbox WHERE delivered_at IS NOT NULL)"
         ).fetchone()
-    state = f"{done} done, {made} reports, {sent} events ({arrived} delivered)"
-    return f"{state}, inbox {len(receiver.inbox(home))}"
+    return f"{done} {made} {sent} {arrived} | {len(receiver.inbox(home))}"
 
 
 def _try_another(home: Path, key: str, now: float) -> str:

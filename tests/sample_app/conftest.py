@@ -65,6 +65,10 @@ class Children:
         """Killed there. Returns whether it got there."""
         return os.WIFSIGNALED(_wait(_fork(act, _at(point, _signal(signal.SIGKILL)))))
 
+    def start_dying_at(self, point: str, act: Act) -> int:
+        """In the background; returns the pid, for the caller to wait for."""
+        return _fork(act, _at(point, _signal(signal.SIGKILL)))
+
     def raises_at(self, point: str, error: BaseException, act: Act) -> None:
         """`error` comes up there, and the code that passes it has to cope."""
 
