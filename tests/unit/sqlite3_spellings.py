@@ -356,6 +356,13 @@ if sys.version_info >= (3, 12):
         bench.go()
         connection.commit()
 
+    @spelling(*ONCE)
+    def with_connection_and_autocommit_false(bench: Bench) -> None:
+        connection = bench.connect(autocommit=False)
+        bench.go()
+        with connection:
+            connection.execute(ROW)
+
     @spelling(*ONCE, guessed=())
     def setting_autocommit(bench: Bench) -> None:
         connection = bench.pending(autocommit=False)

@@ -465,6 +465,17 @@ class TestFaults:
         arm = error_at if point.endswith("enter") else lost_ack_at
         assert run(body, arm(point, error=OSError(28, "No space left on device"))).value is True
 
+    def test_a_buffer_is_written_again_after_a_lost_ack(self, run: Run, state: Path) -> None:
+        def body() -> None:
+            with open(state / "a", "wb") as file:
+                file.write(b"x")
+                with pytest.raises(TimeoutError):
+                    file.flush()
+
+        ended = run(body, lost_ack_at("file.write:exit", error=TimeoutError))
+        assert calls(ended) == ["open", "file.write", "file.write"]
+        assert (state / "a").read_bytes() == b"xx"
+
     def test_crash_between_writing_and_renaming(self, run: Run, state: Path) -> None:
         def body() -> None:
             (state / "a.tmp").write_text("new")
