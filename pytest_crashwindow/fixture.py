@@ -78,7 +78,7 @@ class CrashWindow:
         self._in_world = False
         self._set_up = 0
         self.lives: list[Life] = []
-        self._names: dict[str, int] = {}
+        self._names: set[str] = set()
         self._compared = 0
         self._compare: Callable[[str, object], None] = lambda name, value: None
         self._tracker: Tracker | None = None
@@ -221,10 +221,15 @@ class CrashWindow:
         return self._setup.unfired()
 
     def close(self) -> None:
-        """In pytest's process, when the fixture is torn down."""
+        """In pytest's process, when the fixture is torn down.
+
+        Raises UnattributedDeath if a life of a fixture died and nobody has told so far.
+        """
         self._opened.forget()
         for life in self.lives:
             life.retire()
+        if self._setup.problems:
+            raise UnattributedDeath("\n".join(problem.text for problem in self._setup.problems))
 
     def _install(self) -> None:
         if self._tracker is None:
@@ -256,8 +261,12 @@ class CrashWindow:
         return lambda: live(target, world.files_of(name), begin, name, wake, resumed, f"{self._seed}/{name}")
 
     def _unique(self, name: str) -> str:
-        self._names[name] = self._names.get(name, 0) + 1
-        return name if self._names[name] == 1 else f"{name}-{self._names[name]}"
+        unique, count = name, 1
+        while unique in self._names:
+            count += 1
+            unique = f"{name}-{count}"
+        self._names.add(unique)
+        return unique
 
 
 def _refuse_unsupported() -> None:

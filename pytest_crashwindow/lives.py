@@ -16,6 +16,7 @@ from .errors import LifeNotOver, UnattributedDeath, Unpicklable
 from .guard import Guard, fork_quietly
 from .living import STACKS_SIGNAL, LifeFiles, Result
 from .record import Fired
+from .stacks import own_part
 from .tracker import EXIT_STATUS
 from .windows import Step, Window
 
@@ -307,7 +308,10 @@ class Life:
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
+            try:
+                os.killpg(self.pid, number)
+            except ProcessLookupError:  # so young that it has no group of its own yet
+                os.kill(self.pid, number)
 
     def _wake_process_outside_group(self) -> None:
         """A child of the life that made a session of its own stopped itself; only its record names it."""
@@ -338,7 +342,8 @@ class Life:
         """One piece of news at most; False if there was none within `timeout` seconds."""
         __tracebackhide__ = True
         ready = select.poll()
-        for fd in (self._wake, self._child.descriptor):
+        # A note that came before the stop is read after it: each pause is resumed by itself.
+        for fd in (-1 if self._stopped else self._wake, self._child.descriptor):
             if fd is not None and fd >= 0:
                 ready.register(fd, select.POLLIN)
         if self._child.descriptor is None:
@@ -414,9 +419,10 @@ class Life:
             -signal.SIGSEGV: "A crash of the interpreter or of an extension; its stack is in stderr.",
         }
         hint = hints.get(code, "Something called os._exit, or ended the process in another way.")
+        stderr = own_part(self.stderr)[-2000:]
         return (
-            f"life {self.name!r} ended {how} without a result, and no fault of this test "
-            f"did that. {hint}\npassed: {', '.join(self.hits[-5:]) or 'no point'}\nstderr: {self.stderr[-2000:]}"
+            f"life {self.name!r} ended {how} without a result, and no fault of this test did that. {hint}\n"
+            f"passed: {', '.join(self.hits[-5:]) or 'no point'}" + (f"\nstderr: {stderr}" if stderr else "")
         )
 
     def _time_out(self) -> None:
@@ -432,16 +438,17 @@ class Life:
         """What its threads are doing, as text. A stopped life wrote that before it stopped."""
         if self.over:
             return ""
-        before = _size(self._files.stacks)
+        before = 0 if self._stopped else _size(self._files.stacks)
         if not self._stopped:
-            self._signal(STACKS_SIGNAL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, STACKS_SIGNAL)  # to this process alone: others would die of it
             deadline = time.monotonic() + _STACKS_PATIENCE
             size = before
             while time.monotonic() < deadline and (size == before or _size(self._files.stacks) != size):
                 size = _size(self._files.stacks)
                 time.sleep(0.01)
-        text = _text_of(self._files.stacks)
-        return text[-6000:] or "(no stack: the process is blocked in the kernel, or is no Python)"
+        stacks = own_part(_text_of(self._files.stacks)[before:])
+        return stacks[:6000] or "(no stack: the process is blocked in the kernel, or is no Python)"
 
     def _close(self, status: int, state: str) -> None:
         self._status, self._state, self._stopped = status, state, False

@@ -70,18 +70,19 @@ def live(
     seed: str,
 ) -> NoReturn:
     """Be a life. Whatever the target raises, this ends the process."""
-    status = 70
+    status, pid = 70, os.getpid()
     try:
         os.setsid()
         _own_output(files)
         _own_signals(files)
         _leave_pytest(seed)
         tracker, orders = begin()
-        tracker.begin(orders, Lifeline(name, os.getpid(), wake, resume, files.stacks))
+        tracker.begin(orders, Lifeline(name, pid, wake, resume, files.stacks))
         result = _run(target)
         _end_as_a_program_does()
         tracker.active = False
-        _hand_over(result, files)
+        if os.getpid() == pid:  # not a child that the target forked and let run on
+            _hand_over(result, files)
         status = 0
     except BaseException:
         with contextlib.suppress(BaseException):

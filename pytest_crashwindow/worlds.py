@@ -25,6 +25,7 @@ from .guard import Guard
 from .lives import Life
 from .living import STACKS_SIGNAL
 from .report import timeline, wording
+from .stacks import own_part
 from .windows import Window, parse
 from .world import Problem, World
 
@@ -233,6 +234,7 @@ class Worlds:
             self._item.ihook.pytest_runtest_call(item=self._item)
         except pytest.skip.Exception:
             self._crashwindow.leave_world()
+            _fail_if_blamed(world)
             raise
         except BaseException as error:
             self._crashwindow.leave_world()
@@ -246,8 +248,7 @@ class Worlds:
     def _verify(self, world: World) -> None:
         """A body that passed isn't enough: every fault must have fired and every end be explained."""
         __tracebackhide__ = True
-        if world.problems:
-            pytest.fail("\n\n".join(f"{p.verdict}: {p.text}" for p in world.problems), pytrace=False)
+        _fail_if_blamed(world)
         unfired = world.unfired() + self._crashwindow.unfired_in_setup()
         if unfired:
             pytest.fail(self._unknown_point(world) or wording.never_fired(unfired, world.hits()), pytrace=False)
@@ -275,6 +276,12 @@ def _just_passed(report: pytest.TestReport) -> None:
     """A window or control that passes is no XPASS: only the sweep as a whole can be one."""
     report.outcome, report.longrepr = "passed", None
     report.__dict__.pop("wasxfail", None)
+
+
+def _fail_if_blamed(world: World) -> None:
+    __tracebackhide__ = True
+    if world.problems:
+        raise pytest.fail.Exception("\n\n".join(f"{p.verdict}: {p.text}" for p in world.problems), pytrace=False)
 
 
 def quiet_report(item: pytest.Item, when: Any, started: float | None = None) -> pytest.TestReport:
@@ -330,7 +337,7 @@ def _picklable(report: pytest.TestReport) -> pytest.TestReport:
 
 
 def _output_of(life: Life) -> list[tuple[str, str]]:
-    texts = (("stdout", life.stdout), ("stderr", life.stderr))
+    texts = (("stdout", life.stdout), ("stderr", own_part(life.stderr)))
     return [(f"crashwindow {stream} of life {life.name!r}", text[-4000:]) for stream, text in texts if text]
 
 
@@ -349,4 +356,4 @@ def _stacks_of(pid: int, path: Path) -> str:
         size = now
         time.sleep(0.02)
     text = path.read_text(errors="replace") if path.exists() else ""
-    return text[-4000:] or "(no stack: blocked in the kernel, or no Python)"
+    return own_part(text)[:4000] or "(no stack: blocked in the kernel, or no Python)"
