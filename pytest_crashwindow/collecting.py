@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from .windows import parse
-
 
 class Collector:
     """Registered in the process that reports to people: the only one, or the controller of xdist."""

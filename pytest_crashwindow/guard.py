@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import select
@@ -191,6 +192,8 @@ class _Keeper:
     def _prepare(self, prepare: Callable[[], None]) -> None:
         try:
             prepare()
+            # A collection in a child would touch every object, and so copy the memory that a fork shares.
+            gc.freeze()
         except CrashWindowError as error:
             self._tell("failed", text=str(error))
         except BaseException:

@@ -458,7 +458,18 @@ class Life:
                 os.close(fd)
         self._wake = -1
         if self._world.end_of(self.name) is None:
-            self._world.tell("ended", self.name, outcome=state)
+            self._world.tell("ended", self.name, outcome=state, error=self._last_line())
+
+
+    def _last_line(self) -> str:
+        """Of the traceback of a life that raised: the exception and its message."""
+        lines = self._result.traceback.strip().splitlines() if self._result is not None else []
+        return lines[-1] if lines else ""
+
+    @property
+    def traceback(self) -> str:
+        """The traceback of a life that raised, as Python prints it; else empty."""
+        return self._result.traceback if self._result is not None else ""
 
 
 def _loaded(result: Result, name: str) -> Any:

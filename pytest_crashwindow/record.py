@@ -29,7 +29,10 @@ _LONGEST = 200  # characters of an argument list that a trace keeps
 
 def summary(arguments: Iterable[object]) -> str:
     """Arguments as text for people; runs no user code, so an odd `__repr__` can't disturb a life."""
-    shown = ", ".join([repr(a) if type(a) in _SIMPLE else _shown(a) for a in arguments])
+    shown = ""
+    for argument in arguments:  # a loop, not a comprehension: this is on the path of every hit
+        one = repr(argument) if type(argument) in _SIMPLE else _shown(argument)
+        shown = f"{shown}, {one}" if shown else one
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
 
 
@@ -88,26 +91,26 @@ class Trace:
         self.reopen()
 
     def reopen(self) -> None:
-        self._fd = _open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.descriptor = _open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._lock = threading.Lock()  # a lock held by another thread at the fork stays held for ever
         self._counts: dict[bytes, tuple[int, int]] = {}
 
     def append(self, line: str) -> None:
-        _write(self._fd, line.encode("utf-8", "backslashreplace"))
+        _write(self.descriptor, line.encode("utf-8", "backslashreplace"))
 
     def append_counted(self, line: str, columns: Iterable[tuple[int, str]]) -> list[int]:
         """Append, and tell how many lines so far, this one included, have each (column, text)."""
         data = line.encode("utf-8", "backslashreplace")
         with self._lock:
-            _write(self._fd, data)
-            end = _lseek(self._fd, 0, os.SEEK_CUR)
+            _write(self.descriptor, data)
+            end = _lseek(self.descriptor, 0, os.SEEK_CUR)
             return [self._count(end, column, text) for column, text in columns]
 
     def _count(self, end: int, column: int, text: str) -> int:
         wanted = text.encode("utf-8", "backslashreplace")
         key = b"%d\t%s" % (column, wanted)
         start, count = self._counts.get(key, (0, 0))
-        for line in _pread(self._fd, end - start, start).splitlines():
+        for line in _pread(self.descriptor, end - start, start).splitlines():
             fields = line.split(b"\t")
             count += len(fields) == _FIELDS and wanted in fields[column].split(b",")
         self._counts[key] = (end, count)

@@ -5,7 +5,6 @@ marker > command line > environment > ini.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +52,8 @@ def _seconds(text: str) -> float:
 def _one_of(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in words:
+            import difflib
+
             near = difflib.get_close_matches(text, words, 1)
             raise ValueError(f"did you mean {near[0]!r}?" if near else "")
         return text
@@ -211,6 +212,8 @@ def _refuse_unknown_names(config: pytest.Config) -> None:
     known = {(PREFIX + option.name).upper() for option in OPTIONS}
     for name in os.environ:
         if name.startswith(PREFIX.upper()) and name not in known:
+            import difflib
+
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise pytest.UsageError(f"unknown environment variable {name}{hint}")

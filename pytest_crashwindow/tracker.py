@@ -84,6 +84,9 @@ class Tracker:
         self._probed: set[str] = set()
         self._holds: list[tuple[tuple[str, ...], threading.Event]] = []
         self._names: dict[str, str | None] = {}
+        """points seen, as they stand in the trace; None for one that is not wanted"""
+        self._unarmed: dict[str, str] = {}
+        """of these the ones at which no fault can fire"""
         self._orders: Orders
         self._lifeline: Lifeline
         self._trace: Trace
@@ -125,14 +128,18 @@ class Tracker:
         self._busy.clear()
         self._who.clear()
         self._names.clear()
+        self._unarmed.clear()
         self._holds.clear()
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
-        listeners, passed, names = self._listeners, self.passed, self._names
+        listeners, passed, names, unarmed = self._listeners, self.passed, self._names, self._unarmed
         ignored = CPYTHON_EVENTS - listeners.keys() - self._events_asked_for()
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event in ignored:
+                return
+            if event in unarmed:
+                passed(event, arguments)
                 return
             if event in listeners:
                 listeners[event](arguments)
@@ -166,6 +173,11 @@ class Tracker:
         thread = get_ident()
         if not self.active or thread in self._busy:
             return None
+        if point in self._unarmed and thread in self._who and not self._holds:
+            # Nearly every hit, so it's written out; it runs no code of others, so nothing need be unseen.
+            text = f"{monotonic_ns()}\t{self._who[thread]}\t{self._unarmed[point]}\t\t{summary(arguments)}\n"
+            _write(self._trace.descriptor, text.encode("utf-8", "backslashreplace"))
+            return None
         self._busy.add(thread)
         try:
             name = self._names[point] if point in self._names else self._named(point, of_cpython)
@@ -173,10 +185,12 @@ class Tracker:
                 return None
             if self._holds:
                 self._wait_if_held(point)
-            armed = [a for a in self._orders.armed if self._may_fire(a, point)] if self._orders.armed else None
+            me = self._me(thread)
+            armed = [a for a in self._orders.armed if self._may_fire(a, point)]
             if armed:
                 return self._passed_armed(point, name, arguments, armed)
-            self._trace.append(line(monotonic_ns(), self._me(thread), name, "", summary(arguments)))
+            self._unarmed[point] = name
+            self._trace.append(line(monotonic_ns(), me, name, "", summary(arguments)))
             return None
         finally:
             self._busy.discard(thread)

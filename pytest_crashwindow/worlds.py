@@ -337,7 +337,7 @@ def _picklable(report: pytest.TestReport) -> pytest.TestReport:
 
 
 def _output_of(life: Life) -> list[tuple[str, str]]:
-    texts = (("stdout", life.stdout), ("stderr", own_part(life.stderr)))
+    texts = (("stdout", life.stdout), ("stderr", own_part(life.stderr)), ("traceback", life.traceback))
     return [(f"crashwindow {stream} of life {life.name!r}", text[-4000:]) for stream, text in texts if text]
 
 

@@ -35,7 +35,7 @@ _TEXTS = {
     "started": "started (pid {detail})",
     "paused": "paused",
     "resumed": "resumed",
-    "ended": "{name}",
+    "ended": "{name} {detail}",
     "point": "{name} {detail}",
     "fault": ">> {name}, {detail}",
     "effect": "effect {name} {detail}",
@@ -64,7 +64,7 @@ def _of_event(event: Mapping[str, Any]) -> Entry:
     if kind == "observed":
         return Entry(at, kind, life, event["name"], event["value"])
     name = {"ended": event.get("outcome", ""), "problem": event.get("verdict", "")}.get(kind, "")
-    return Entry(at, kind, life, name, event.get("pid", ""))
+    return Entry(at, kind, life, name, event.get("pid", event.get("error", "")))
 
 
 def _of_fault(fired: Fired) -> Entry:
