@@ -30,10 +30,9 @@ class Collector:
 
     def _forget_gone_windows(self, sweep: dict[str, Any]) -> None:
         """A window that a complete sweep no longer has can't pass any more: `--lf` must not keep it."""
-        plugin, cache = (
-            self._config.pluginmanager.get_plugin("lfplugin"),
-            getattr(self._config, "cache", None),
-        )
+        from .windows import parse
+
+        plugin, cache = self._config.pluginmanager.get_plugin("lfplugin"), getattr(self._config, "cache", None)
         if plugin is None or cache is None or sweep["stopped"] or not sweep["known"]:
             return
         test = sweep["test"]
