@@ -12,7 +12,7 @@ import functools
 import gc
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CellType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any
 
@@ -48,11 +48,13 @@ def thawed(frozen: type) -> Iterator[None]:
         flags.value = flags.value & ~flag | before & flag
 
 
-def set_in_type(frozen: type, attributes: Mapping[str, object]) -> None:
-    """Set attributes of an immutable type."""
+def set_in_type(frozen: type, attributes: Mapping[str, object]) -> Callable[[], object]:
+    """Replace attributes that an immutable type itself has; calling the answer puts the old ones back."""
+    before = {name: vars(frozen)[name] for name in attributes}
     with thawed(frozen):
         for name in attributes:
             setattr(frozen, name, attributes[name])
+    return lambda: set_in_type(frozen, before)
 
 
 # -- names ---------------------------------------------------------------------------------------

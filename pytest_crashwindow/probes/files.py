@@ -62,16 +62,16 @@ class Files(Probe):
     def install(self, site: Site) -> None:
         scope = _Scope(site.tracker)
         pairs = _Pairs(site.tracker, scope)
-        set_in_type(
-            io.FileIO,
-            {
-                "__init__": pairs.of_file_opened(io.FileIO.__init__),
-                "write": pairs.around("file.write", io.FileIO.write, lambda file, *_: scope.of_fd(file.fileno())),
-                "truncate": pairs.around(
-                    "os.truncate", io.FileIO.truncate, lambda file, *_: scope.of_fd(file.fileno())
-                ),
-            },
-        )
+
+        def of_file(raw: io.FileIO, *_: Any) -> Sequence[str] | None:
+            return scope.of_fd(raw.fileno())
+
+        of_files = {
+            "__init__": pairs.of_file_opened(io.FileIO.__init__),
+            "write": pairs.around("file.write", io.FileIO.write, of_file),
+            "truncate": pairs.around("os.truncate", io.FileIO.truncate, of_file),
+        }
+        site.on_uninstall(set_in_type(io.FileIO, of_files))
         site.replace(os.open, pairs.of_descriptor_opened(os.open))
         for names, call, paths in _os_calls(scope):
             for name in names:

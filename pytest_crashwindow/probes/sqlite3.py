@@ -70,14 +70,14 @@ class Sqlite3(Probe):
         library = _Library.found()
         self.exact = library is not None
         if library is None:
-            _wrap_methods(_GuessedCommits(site.tracker).wrapped, statements.wrapped)
+            _wrap_methods(site, _GuessedCommits(site.tracker).wrapped, statements.wrapped)
             return
         commits = _Commits(site.tracker, library)
         if sys.version_info >= (3, 10):  # noqa: UP036  # spawned commands may run on older ones
             site.tracker.listen("sqlite3.connect/handle", lambda arguments: commits.watch(arguments[0]))
         else:
-            _wrap_init(site.tracker, commits.watch)
-        _wrap_methods(commits.wrapped, statements.wrapped)
+            _wrap_init(site, commits.watch)
+        _wrap_methods(site, commits.wrapped, statements.wrapped)
 
 
 # -- replacing the methods -----------------------------------------------------------------------
@@ -85,7 +85,9 @@ class Sqlite3(Probe):
 _Method = Callable[..., Any]
 
 
-def _wrap_methods(with_commits: Callable[[_Method], _Method], as_statement: Callable[[_Method], _Method]) -> None:
+def _wrap_methods(
+    site: Site, with_commits: Callable[[_Method], _Method], as_statement: Callable[[_Method], _Method]
+) -> None:
     for type_name, methods in _METHODS.items():
         kind = getattr(sqlite3, type_name, None)
         if kind is None:
@@ -93,17 +95,17 @@ def _wrap_methods(with_commits: Callable[[_Method], _Method], as_statement: Call
         wrappers = {method: with_commits(vars(kind)[method]) for method in methods}
         for method in _STATEMENTS & wrappers.keys():
             wrappers[method] = as_statement(wrappers[method])
-        set_in_type(kind, wrappers)
+        site.on_uninstall(set_in_type(kind, wrappers))
     setters = {}
     for attribute in _SETTERS:
         if attribute in vars(sqlite3.Connection):
             getset = vars(sqlite3.Connection)[attribute]
             setters[attribute] = property(getset.__get__, with_commits(getset.__set__), doc=getset.__doc__)
-    set_in_type(sqlite3.Connection, setters)
+    site.on_uninstall(set_in_type(sqlite3.Connection, setters))
 
 
-def _wrap_init(tracker: Tracker, watch: Callable[[sqlite3.Connection], None]) -> None:
-    original = sqlite3.Connection.__init__
+def _wrap_init(site: Site, watch: Callable[[sqlite3.Connection], None]) -> None:
+    original, tracker = sqlite3.Connection.__init__, site.tracker
 
     @functools.wraps(original)
     def init(connection: sqlite3.Connection, *args: Any, **kwargs: Any) -> None:
@@ -112,7 +114,7 @@ def _wrap_init(tracker: Tracker, watch: Callable[[sqlite3.Connection], None]) ->
         if tracker.active:
             watch(connection)
 
-    set_in_type(sqlite3.Connection, {"__init__": init})
+    site.on_uninstall(set_in_type(sqlite3.Connection, {"__init__": init}))
 
 
 # -- SQLite's C functions ------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sqlite3
@@ -69,6 +70,30 @@ def test_one_program_that_passes_all_of_them(tmp_path: Path) -> None:
     ended = Ended(read_trace(tmp_path / "trace"), 0)
     calls = ["sqlite3.commit", "open", "file.write", "os.replace", "subprocess.Popen"]
     assert ended.points == [f"{call}:{end}" for call in calls for end in ("enter", "exit")]
+
+
+def test_uninstalled_nothing_is_left(tmp_path: Path) -> None:
+    def seen() -> tuple[object, ...]:  # in a list, their names would be rebound
+        return (
+            *(vars(sqlite3.Connection)[name] for name in ("commit", "execute", "isolation_level")),
+            *(vars(io.FileIO)[name] for name in ("__init__", "write")),
+            *(os.rename, os.open, subprocess.Popen.__init__.__code__),
+        )
+
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            before = seen()
+            installed = install(Tracker(), BUILT_IN, [])
+            while_installed = seen()
+            installed.uninstall()
+            assert all(new is not old for new, old in zip(while_installed, before, strict=True))
+            assert all(new is old for new, old in zip(seen(), before, strict=True))
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 @pytest.mark.parametrize("probe", BUILT_IN, ids=lambda probe: probe.name)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pytest_crashwindow.surgery
-from pytest_crashwindow.surgery import rebind_all, thawed, undo_rebinding
+from pytest_crashwindow.surgery import rebind_all, set_in_type, thawed, undo_rebinding
 
 
 def a_builtin() -> Any:
@@ -220,4 +220,12 @@ class TestThawing:
         finally:
             with thawed(_io.BytesIO):
                 _io.BytesIO.__next__ = original  # type: ignore[method-assign]
+        assert next(_io.BytesIO(b"a\nb")) == b"a\n"
+
+    def test_what_was_set_can_be_put_back(self) -> None:
+        original = vars(_io.BytesIO)["__next__"]
+        put_back = set_in_type(_io.BytesIO, {"__next__": lambda self: b"line"})
+        assert next(_io.BytesIO()) == b"line"
+        put_back()
+        assert vars(_io.BytesIO)["__next__"] is original
         assert next(_io.BytesIO(b"a\nb")) == b"a\n"
