@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
@@ -17,17 +17,24 @@ PREFIX = "crashwindow_"
 IniType = Literal["string", "linelist", "bool"]
 
 
-@dataclass(frozen=True)
 class Option:
-    """One setting. `flag` None means that it has no command-line flag."""
+    """One setting. `flag` False means that it has no command-line flag.
 
-    name: str
-    parse: Callable[[str], Any]
-    default: Any
-    help: str
-    ini_type: IniType = "string"
-    flag: bool = True
-    metavar: str | None = None
+    A plain class: to generate a dataclass or named tuple would cost every start of pytest a millisecond.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parse: Callable[[str], Any],
+        default: Any,
+        help: str,
+        ini_type: IniType = "string",
+        flag: bool = True,
+        metavar: str | None = None,
+    ) -> None:
+        self.name, self.parse, self.default, self.help = name, parse, default, help
+        self.ini_type, self.flag, self.metavar = ini_type, flag, metavar
 
 
 def _whole(minimum: int) -> Callable[[str], int]:
@@ -131,8 +138,7 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(SimpleNamespace):
     """The options of a run, resolved."""
 
     points: tuple[str, ...]
