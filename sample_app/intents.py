@@ -76,10 +76,14 @@ def mark_sent(home: Path, intent: Intent, generation: int, gate: Gate, now: floa
         sys.audit("sample_app.intent.sent", intent.operation_id)
 
 
-def take_back(home: Path, intent: Intent, now: float) -> None:
-    """The request is known not to have left."""
-    with db.app(home) as conn, db.transaction(conn):
-        _back_to_prepared(conn, _get(conn, intent.operation_id), ("sent",), now)
+def take_back(home: Path, intent: Intent, generation: int, now: float) -> None:
+    """This generation's request is known not to have left. (A successor's may have.)"""
+    with db.app(home) as conn:
+        with db.transaction(conn):
+            row = _get(conn, intent.operation_id)
+            if row["generation"] == generation:
+                _back_to_prepared(conn, row, ("sent",), now)
+        sys.audit("sample_app.intent.taken_back", intent.operation_id)
 
 
 def may_send_again(home: Path, intent: Intent, now: float, evidence: str | None = None) -> None:
@@ -87,7 +91,8 @@ def may_send_again(home: Path, intent: Intent, now: float, evidence: str | None 
     with db.app(home) as conn:
         with db.transaction(conn):
             row = _get(conn, intent.operation_id)
-            _back_to_prepared(conn, row, ("sent", "unknown"), now, evidence)
+            if row["sent_at"] == intent.sent_at:  # else it has been sent again since
+                _back_to_prepared(conn, row, ("sent", "unknown"), now, evidence)
         sys.audit("sample_app.intent.prepared_again", intent.operation_id)
 
 

@@ -90,3 +90,4 @@ def _mark_delivered(home: Path, event_id: str, now: float) -> None:
             "UPDATE outbox SET offers = offers + 1, delivered_at = coalesce(delivered_at, ?) WHERE event_id = ?",
             (now, event_id),
         )
+        sys.audit("sample_app.outbox.before_marked", event_id)

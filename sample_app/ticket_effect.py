@@ -42,7 +42,7 @@ def _send(home: Path, claim: Claim, intent: Intent, client: TicketClient, clock:
     try:
         ticket = client.create(intent.operation_id, intent.parameters)
     except NotSent:
-        intents.take_back(home, intent, clock())
+        intents.take_back(home, intent, claim.generation, clock())
         raise
     except TicketRefused as error:
         _give_up(home, claim, intent, str(error), clock())
@@ -57,6 +57,9 @@ def _send(home: Path, claim: Claim, intent: Intent, client: TicketClient, clock:
 
 
 def _give_up(home: Path, claim: Claim, intent: Intent, why: str, now: float) -> None:
-    with db.app(home) as conn, db.transaction(conn):
-        intents.refuse(conn, intent.operation_id, why, now)
-        dead_letters.bury(conn, claim.job_id, claim.generation, why, now)
+    with db.app(home) as conn:
+        with db.transaction(conn):
+            if dead_letters.bury(conn, claim.job_id, claim.generation, why, now):
+                intents.refuse(conn, intent.operation_id, why, now)
+            sys.audit("sample_app.intent.before_refused", intent.operation_id)
+        sys.audit("sample_app.intent.refused", intent.operation_id)

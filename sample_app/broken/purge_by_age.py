@@ -14,7 +14,11 @@ from sample_app.retention import DEFAULT, Policy, Purged
 
 TWIN = "sample_app.retention:purge"
 # The sender is unaware that the event arrived; the receiver forgets it; the event comes again.
-FAILS_AT = ("sample_app.receiver.committed+1:crash", "sample_app.outbox.answered+1:crash")
+FAILS_AT = (
+    "sample_app.receiver.committed+1:crash",
+    "sample_app.outbox.answered+1:crash",
+    "sample_app.outbox.before_marked+1:crash",
+)
 
 
 def purge(home: Path, older_than: float, now: float, policy: Policy = DEFAULT) -> Purged:

@@ -14,7 +14,11 @@ from sample_app import db
 from sample_app.receiver import Answer
 
 TWIN = "sample_app.receiver:receive"
-FAILS_AT = ("sample_app.receiver.committed+1:crash", "sample_app.outbox.answered+1:crash")
+FAILS_AT = (
+    "sample_app.receiver.committed+1:crash",
+    "sample_app.outbox.answered+1:crash",
+    "sample_app.outbox.before_marked+1:crash",
+)
 
 _seen: dict[str, int] = {}
 

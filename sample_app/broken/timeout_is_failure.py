@@ -34,7 +34,7 @@ def ensure(home: Path, claim: Claim, parameters: dict[str, str], client: TicketC
         ticket = client.create(intent.operation_id, intent.parameters)
     except OSError as error:
         # The mistake: nobody knows that this is safe.
-        intents.take_back(home, intent, clock())
+        intents.take_back(home, intent, claim.generation, clock())
         raise SafeToRetry(f"failed: {error}") from error
     sys.audit("sample_app.ticket.sent", intent.operation_id)
     intents.confirm(home, intent.operation_id, ticket.ticket_id, "answer", clock())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sample_app import (
     cancel,
+    dead_letters,
     events,
     intents,
     jobs,
@@ -21,7 +23,7 @@ from sample_app import (
 )
 from sample_app.demo import Hands
 from sample_app.errors import Refused
-from sample_app.ticket_client import OutcomeUnknown, Ticket, TicketClient
+from sample_app.ticket_client import NotSent, OutcomeUnknown, Ticket, TicketClient
 from sample_app.ticket_desk import Desk, ledger
 
 DiesAt = Callable[[str, Callable[[], object]], bool]
@@ -229,3 +231,60 @@ def test_a_stale_generation_cannot_write_the_page(home: Path) -> None:
     page = pages.read(home, "p")
     assert page
     assert page["body"] == "new"
+
+
+def test_a_refused_ticket_ends_as_a_dead_letter_and_can_be_requeued(
+    home: Path, clock: Hands, serve: Serve, publishable: int
+) -> None:
+    client = serve()
+    operation_id = f"ticket:{jobs.get(home, publishable)['task_key']}"
+    other = {"title": "t", "account": "a", "body": "b"}
+    client.create(operation_id, other)  # the key is taken, by something else
+    worker.work_once(home, "A", clock, worker.Tools(client))
+    assert jobs.get(home, publishable)["state"] == "dead"
+    intent = intents.of_job(home, publishable)
+    assert intent
+    assert intent.state == "failed"
+    dead_letters.requeue(home, publishable, clock())
+    worker.work_once(home, "A", clock, worker.Tools(client))
+    assert jobs.get(home, publishable)["state"] == "dead"
+    assert len(ledger(home)) == 1
+    assert events.differences(home) == []
+
+
+class Overtaken(TicketClient):
+    """While its request doesn't get through, a successor takes the job over and sends."""
+
+    def create(self, operation_id: str, parameters: dict[str, str]) -> Ticket:
+        home = Path(self.tenant)
+        claim = jobs.claim(home, "B", 31)
+        assert claim
+        intent, _ = intents.prepare(home, claim, parameters, lambda *_: None, 31)
+        intents.may_send_again(home, intent, 31)
+        intent = replace(intent, state="prepared")
+        intents.mark_sent(home, intent, claim.generation, lambda *_: None, 31)
+        raise NotSent("no connection")
+
+
+def test_who_could_not_send_does_not_take_back_the_request_of_a_successor(
+    home: Path, clock: Hands, publishable: int
+) -> None:
+    worker.work_once(home, "A", clock, worker.Tools(Overtaken("", str(home))))
+    intent = intents.of_job(home, publishable)
+    assert intent
+    assert (intent.state, jobs.get(home, publishable)["generation"]) == ("sent", 2)
+
+
+def test_a_decision_about_an_older_request_does_not_touch_a_newer_one(
+    home: Path, clock: Hands, serve: Serve, publishable: int, dies_at: DiesAt
+) -> None:
+    tools = worker.Tools(serve())
+    assert dies_at("sample_app.intent.sent", lambda: worker.work_once(home, "A", clock, tools))
+    older = intents.of_job(home, publishable)
+    assert older
+    clock.now = 31
+    assert dies_at("sample_app.ticket.sent", lambda: worker.work_once(home, "B", clock, tools))
+    intents.may_send_again(home, older, 32)
+    newer = intents.of_job(home, publishable)
+    assert newer
+    assert newer.state == "sent"
