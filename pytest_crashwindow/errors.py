@@ -14,19 +14,6 @@ class BadOption(CrashWindowError):
     """
 
 
-class UnknownPoint(CrashWindowError):
-    """A marker or option names a point that no code of the project has.
-
-    Next step: take one of the near names in the message, or attach the call.
-    """
-
-
-class NeverFired(CrashWindowError):
-    """A fault was armed, but no life passed its point (often enough).
-
-    Next step: compare with the points that were passed; they are listed.
-    """
-
 
 class NotAttachable(CrashWindowError):
     """A call can't carry points: it doesn't exist, or Python doesn't let it be replaced.
@@ -41,12 +28,6 @@ class UnattributedDeath(CrashWindowError):
     Next step: look for the out-of-memory killer, a segfault, `os._exit` in the code under test.
     """
 
-
-class LifeTimedOut(CrashWindowError):
-    """A life (or a whole window) took longer than its limit and was ended.
-
-    Next step: read the stacks in the message; raise `crashwindow_life_timeout` if it was only slow.
-    """
 
 
 class LifeNotOver(CrashWindowError):
@@ -89,7 +70,3 @@ class UnsupportedPlatform(CrashWindowError):
 
     Next step: run these tests on Linux or macOS (in WSL or a container on Windows).
     """
-
-
-class CrashWindowWarning(UserWarning):
-    """Something that weakens what a run shows, though it is no failure."""
