@@ -51,6 +51,7 @@ class Protocol:
             outcome = self.world(worlds, None)
         if self.engine.settings.report:
             self._tell_report_files(outcome)
+        self.echo(outcome.reports[-1])
         for report in outcome.reports:
             self.log(report)
 
@@ -114,7 +115,7 @@ class Protocol:
         self.session.shouldstop = self.session.shouldstop or stop
         self.session.shouldfail = self.session.shouldfail or fail
         if outcome.exit is not None:
-            raise pytest.exit.Exception(outcome.exit)
+            raise pytest.exit.Exception(*outcome.exit)
         return outcome
 
     # -- phases and reports ------------------------------------------------------------------
@@ -130,6 +131,22 @@ class Protocol:
         if call.excinfo is not None and not report.skipped and not hasattr(report, "wasxfail"):
             self.hook.pytest_exception_interact(node=self.item, call=call, report=report)
         return report
+
+    def echo(self, report: pytest.TestReport) -> None:
+        """Have hooks of this process see how the call phase ended, as if it had been here.
+
+        Many a conftest keeps a test's reports on the item for its fixtures to look at, and so does pytest
+        for `tmp_path_retention_policy`.
+        """
+
+        def end() -> None:
+            if report.skipped and not hasattr(report, "wasxfail"):
+                pytest.skip(report.longreprtext)
+            if not report.passed:
+                pytest.fail(report.longreprtext, pytrace=False)
+
+        call = pytest.CallInfo.from_call(end, when="call")
+        self.hook.pytest_runtest_makereport(item=self.item, call=call)
 
     def teardown(self) -> pytest.TestReport:
         """Tear-down, down to what the next item still needs."""

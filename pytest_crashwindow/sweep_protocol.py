@@ -96,6 +96,8 @@ class SweepProtocol(Protocol):
             if self._setup.passed and not self.config.getoption("setuponly", False):
                 with self.worlds() as worlds:
                     verdict = self._sweep(worlds)
+            if verdict:
+                self.echo(verdict[-1])
             teardown = self.teardown()
         finally:
             release(self.item)
@@ -268,13 +270,14 @@ class SweepProtocol(Protocol):
         if self._pin.shard:
             self._report_shard(reports)
             return
+        reports[-1].user_properties = list(reports[-2].user_properties)  # JUnit reads those of the tear-down
         with self._posing_as(self._id):
             self.hook.pytest_runtest_logstart(nodeid=self._id, location=_location(self.item, self._id))
             for report in reports:
                 self._log_as(report, self._id)
             self.hook.pytest_runtest_logfinish(nodeid=self._id, location=_location(self.item, self._id))
         if isinstance(self._sharing, Shared):
-            self._sharing.finish()
+            self._sharing.finish(any(report.failed for report in reports))
 
     def _report_shard(self, reports: list[pytest.TestReport]) -> None:
         """A shard tells shard 0 what went wrong; only when that has spoken already it reports itself."""
@@ -285,6 +288,8 @@ class SweepProtocol(Protocol):
         text = f"on another worker: {failed[0].longreprtext}"
         if not self._sharing.finished():
             self._sharing.note(self._pin.shard, text)
+            return
+        if self._sharing.finished_as_failed():
             return
         with self._posing_as(self._id):
             for report in failed:
