@@ -130,11 +130,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-@pytest.hookimpl(optionalhook=True, wrapper=True)
-def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Iterator[None]:
-    if _uses(item) and engine_of(item.config).takes_timer(item, settings):
-        return True  # type: ignore[return-value]
-    return (yield)
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
+    return True if _uses(item) and engine_of(item.config).takes_timer(item, settings) else None
 
 
 @pytest.hookimpl

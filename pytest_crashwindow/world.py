@@ -86,15 +86,16 @@ class World:
 
     def limit(self, seconds: float | None) -> None:
         """From inside: end the test body after so many seconds from now, or, with None, never."""
-        (self.directory / "limit").write_text("" if seconds is None else f"{time.monotonic() + seconds}")
+        text = "" if seconds is None else f"{time.monotonic()} {seconds}"
+        (self.directory / "limit").write_text(text)
 
-    def deadline(self, default: float | None) -> float | None:
-        """When the test body is to be ended, on the monotonic clock in seconds."""
+    def limited(self, begun: float, seconds: float | None) -> tuple[float, float | None]:
+        """What `limit` said: since when, on the monotonic clock, and for how many seconds. Else as given."""
         try:
-            told = (self.directory / "limit").read_text()
+            told = (self.directory / "limit").read_text().split()
         except FileNotFoundError:
-            return default
-        return float(told) if told else None
+            return begun, seconds
+        return (float(told[0]), float(told[1])) if told else (begun, None)
 
     def end_of(self, life: str) -> str | None:
         """The outcome of a life as it was told, be it by another process; None before its end."""

@@ -113,10 +113,10 @@ class Worlds:
 
     def _wait(self, guard: Guard, pid: int, world: World) -> int | None:
         """The wait status of the world, or None when its time is over."""
-        begun = time.monotonic()
+        started = time.monotonic()
         while True:
-            deadline = world.deadline(begun + self._limit if self._limit else None)
-            left = _LOOK if deadline is None else min(_LOOK, deadline - time.monotonic())
+            begun, limit = world.limited(started, self._limit or None)
+            left = _LOOK if limit is None else min(_LOOK, begun + limit - time.monotonic())
             if left <= 0:
                 return None
             status = guard.change(pid, left)
@@ -143,7 +143,8 @@ class Worlds:
         return self._failed(world, Problem("error", text), started)
 
     def _hung(self, world: World, pid: int, started: float) -> Outcome:
-        limit = f" of {self._limit:g} s" if self._limit else ""
+        _, seconds = world.limited(0, self._limit)
+        limit = f" of {seconds:g} s" if seconds else ""
         text = [f"Timeout: the test body took longer than its limit{limit} (pytest-timeout)."]
         paused = world.paused()
         for name, number in world.running().items():
