@@ -1,0 +1,35 @@
+"""`--crashwindow-off`: controls only."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Run
+from .sweeping import WORK, outcomes, section
+
+WITH_MARKER = (
+    WORK
+    + """
+@pytest.mark.crash_at("work.b")
+def test_armed(crashwindow, tmp_path):
+    life = crashwindow.run(work, tmp_path)
+    assert not life.crashed
+"""
+)
+
+
+@pytest.mark.parametrize("way", ["flag", "ini", "environment"])
+def test_no_fault_is_armed_and_it_is_said(run: Run, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    if way == "environment":
+        monkeypatch.setenv("CRASHWINDOW_OFF", "1")
+    options = {"flag": ["--crashwindow-off"], "ini": ["-o", "crashwindow_off=true"], "environment": []}[way]
+    result = run(WITH_MARKER, "-v", *options)
+    assert outcomes(result) == {"test_work": "PASSED", "test_armed": "PASSED"}
+    assert "test_it.py::test_work: explored 0 of 3 windows (crashwindow_off: only the control was run), passed" in (
+        section(result)
+    )
+
+
+def test_a_failing_control_fails_all_the_same(run: Run) -> None:
+    result = run(WORK.replace(".exists()\n", ".is_dir()\n"), "--crashwindow-off")
+    result.assert_outcomes(failed=1)
