@@ -20,6 +20,7 @@ def test_no_operation_of_the_standard_library_raises_an_unknown_event(tmp_path: 
     environment = {**os.environ, "BROWSER": "true", "PYTHONWARNINGS": "ignore"}
     run = subprocess.run(
         [sys.executable, script, tmp_path / "events"],
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         env=environment,
