@@ -149,7 +149,9 @@ class Tracker:
         return hook
 
     def _events_asked_for(self) -> set[str]:
-        return {event for event in CPYTHON_EVENTS - self._probed if self._wanted(event, True)}
+        selection = self._orders.selection
+        spelled = {*selection.patterns, *selection.also, *(armed.pattern for armed in self._orders.armed)}
+        return {event for event in CPYTHON_EVENTS & spelled if self._wanted(event, True)}
 
     def _wanted(self, point: str, of_cpython: bool) -> bool:
         if of_cpython and point in self._probed:

@@ -46,8 +46,8 @@ class Outcome:
     """of the call phase; those of subtests come first"""
     verdict: str = "passed"
     warned: list[Warned] = field(default_factory=list)
-    exit: str | None = None
-    """the reason of a `pytest.exit` in the test body"""
+    exit: tuple[str, int | None] | None = None
+    """the reason and exit status of a `pytest.exit` in the test body"""
     stop: tuple[bool | str, bool | str] = (False, False)
     """`session.shouldstop` and `shouldfail` as the test body left them"""
 
@@ -201,7 +201,7 @@ class Worlds:
                 reports.append(self._report(world))
                 data["verdict"] = _verdict(world, reports)
             except pytest.exit.Exception as exit:
-                data["exit"] = str(exit)
+                data["exit"] = (exit.msg, exit.returncode)
         data["reports"] = [_picklable(report) for report in reports]
         data["warned"] = [_warned(message) for message in log]
         data["stop"] = (item.session.shouldstop, item.session.shouldfail)
@@ -329,6 +329,8 @@ def _verdict(world: World, reports: list[pytest.TestReport]) -> str:
 
 
 def _picklable(report: pytest.TestReport) -> pytest.TestReport:
+    if report.longrepr is None and not report.user_properties:
+        return report  # nothing in it is anybody else's
     try:
         pickle.loads(pickle.dumps(report))
     except Exception:
