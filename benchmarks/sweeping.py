@@ -34,7 +34,7 @@ class Watch:
         TIMES.append(time.perf_counter())
 
     def pytest_runtest_logreport(self, report):
-        if hasattr(report, "crashwindow_sweep"):
+        if hasattr(report, "crashwindow_sweep") and TIMES:
             windows, began = TIMES
             record = {{"windows": windows, "seconds": time.perf_counter() - began, "outcome": report.outcome}}
             Path("times.json").write_text(json.dumps(record))
@@ -57,28 +57,42 @@ def compare(windows: int, fresh: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         ids, swept = _by_plugin(Path(folder), windows)
         by_hand = _by_hand(Path(folder), ids)
-        interpreters = _by_interpreters(Path(folder), ids[:fresh]) / fresh * len(ids)
+        some = ids[:: max(1, len(ids) // fresh)][:fresh]
+        interpreters = _by_interpreters(Path(folder), some) / len(some) * len(ids)
+        pytests = _by_pytests(Path(folder), some) / len(some) * len(ids)
     rows = [
         ("by hand: fork, run, SIGKILL, fork, recover", by_hand),
         ("the plugin's sweep, each window a test report", swept),
-        (f"a fresh interpreter for each run ({fresh} measured)", interpreters),
+        (f"bare fresh interpreters, one for each run ({len(some)} windows measured)", interpreters),
+        (f"a fresh interpreter with pytest for each window ({len(some)} measured)", pytests),
     ]
     table(f"{len(ids)} crash windows of commit and delivery", rows, "s")
 
 
 def _by_plugin(folder: Path, windows: int) -> tuple[list[str], float]:
     (folder / "test_swept.py").write_text(textwrap.dedent(_TEST.format(windows=windows)))
-    root = Path(__file__).parent.parent
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "test_swept.py"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        stdout=subprocess.PIPE,
-        check=True,
-    )
+    _pytest(folder, "test_swept.py")
     record = json.loads((folder / "times.json").read_text())
     assert record["outcome"] == "passed"
     return [window.removesuffix(":crash") for window in record["windows"]], record["seconds"]
+
+
+def _by_pytests(folder: Path, windows: list[str]) -> float:
+    began = time.perf_counter()
+    for window in windows:
+        _pytest(folder, f"test_swept.py::test_delivered_once[{window}:crash]")
+    return time.perf_counter() - began
+
+
+def _pytest(folder: Path, what: str) -> None:
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio", "-p", "no:xdist"]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *options, what],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
 
 
 def _by_hand(folder: Path, windows: list[str]) -> float:
