@@ -6,12 +6,13 @@ type is put back as it was at the test's end. No audit hook is needed, which cou
 
 from __future__ import annotations
 
-import gc
+import os
 import sqlite3
 import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from .errors import OpenConnection
 from .world import open_sqlite_files
@@ -23,7 +24,7 @@ class OpenedAt:
     """Notes the caller of every new connection between `watch` and `forget`."""
 
     def __init__(self) -> None:
-        self._where: dict[int, str] = {}
+        self._where: dict[str, str] = {}
         self._original: Callable[..., None] | None = None
 
     def watch(self) -> None:
@@ -34,8 +35,9 @@ class OpenedAt:
 
         def __init__(self: sqlite3.Connection, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
-            where[id(self)] = _caller(sys._getframe(1))
             original(self, *args, **kwargs)
+            path = _path_of(args[0] if args else kwargs.get("database"))
+            where[path] = _caller(sys._getframe(1))
 
         self._original = original
         with thawed(sqlite3.Connection):
@@ -53,20 +55,29 @@ class OpenedAt:
 
     def refuse_open_ones(self) -> None:
         """Raise OpenConnection if a database is open in this process, naming where it was opened."""
+        __tracebackhide__ = True
         paths = open_sqlite_files()
         if not paths:
             return
-        places = [self._where.get(id(thing)) for thing in gc.get_objects() if isinstance(thing, sqlite3.Connection)]
-        known = sorted({place for place in places if place})
-        opened = f"opened at {', '.join(known)}" if known else "opened before this test, or not by sqlite3"
+        elsewhere = "before this test, or not by sqlite3"
+        opened = [f"{path}, opened {self._where.get(path, elsewhere)}" for path in paths]
         raise OpenConnection(
-            f"a database connection is open ({', '.join(paths)}; {opened}), and a life is to be forked. "
+            f"a database connection is open ({'; '.join(opened)}), and a life is to be forked. "
             "SQLite connections don't survive a fork: the copy can corrupt the database. "
             "Close it before run() or start(), or open it inside the life."
         )
 
 
+def _path_of(database: object) -> str:
+    """The file that a connection's first argument means, as the system names it."""
+    text = os.fsdecode(database) if isinstance(database, str | bytes | os.PathLike) else ""
+    if text.startswith("file:"):
+        parts = urlsplit(text)
+        text = unquote(parts.path)
+    return os.path.realpath(text)
+
+
 def _caller(frame: FrameType | None) -> str:
     while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
+    return f"at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "at ?"

@@ -14,7 +14,7 @@ import pytest
 
 PREFIX = "crashwindow_"
 
-IniType = Literal["string", "linelist", "bool"]
+IniType = Literal["string", "linelist", "bool", "int", "float"]
 
 
 class Option:
@@ -108,6 +108,7 @@ OPTIONS = (
         _whole(1),
         1,
         "2 sweeps the lives that follow a fault as well (crash during recovery)",
+        "int",
         metavar="N",
     ),
     Option(
@@ -115,9 +116,10 @@ OPTIONS = (
         _whole(1),
         None,
         "run at most so many windows of each sweep, drawn by the seed",
+        "int",
         metavar="N",
     ),
-    Option("seed", _whole(0), 0, "the seed for --crashwindow-max-windows", metavar="N"),
+    Option("seed", _whole(0), 0, "the seed for --crashwindow-max-windows", "int", metavar="N"),
     Option(
         "report",
         _names,
@@ -126,7 +128,14 @@ OPTIONS = (
         "linelist",
         metavar="PATH",
     ),
-    Option("life_timeout", _seconds, 30.0, "seconds that a life may take before it counts as hung", metavar="S"),
+    Option(
+        "life_timeout",
+        _seconds,
+        30.0,
+        "seconds that a life may take before it counts as hung",
+        "float",
+        metavar="S",
+    ),
     Option(
         "death",
         _one_of("kill", "exit"),
@@ -194,8 +203,9 @@ def _sources(config: pytest.Config, option: Option) -> list[tuple[str, str]]:
     environment = os.environ.get(name.upper())
     try:
         ini = config.getini(name)
-    except (TypeError, ValueError) as error:
-        raise pytest.UsageError(f"{name} in {_ini_file(config)}: {error}") from None
+    except (TypeError, ValueError, pytest.UsageError) as error:
+        expected = (option.parse.__doc__ or "").strip()
+        raise pytest.UsageError(f"{name} in {_ini_file(config)}: expected {expected}; {error}") from None
     found = [
         (flag, f"--{name.replace('_', '-')}"),
         (environment, name.upper()),
