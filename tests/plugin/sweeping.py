@@ -28,8 +28,8 @@ def test_work(crashwindow, tmp_path):
 A, B, C = (f"test_work[work.{point}+1:crash]" for point in "abc")
 OF_WORK = {A: "PASSED", B: "FAILED", C: "PASSED", "test_work": "FAILED"}
 
-_ALONE = re.compile(r"^(?:\S*::)?(\S+) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
-_WORKER = re.compile(r"^\[gw\d+\] \[ *\d+%\] (\w+) (?:\S*::)?(\S+)")
+_ALONE = re.compile(r"^\S+\.py::(?:\w+::)*(.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
+_WORKER = re.compile(r"^\[gw\d+\] \[ *\d+%\] (\w+) \S+\.py::(?:\w+::)*(.+?) *$")
 
 
 def outcomes(result: pytest.RunResult) -> dict[str, str]:

@@ -36,7 +36,7 @@ def test_the_line_to_run_it_again_does(run: Run, pytester: pytest.Pytester) -> N
     assert printed
     again = pytester.runpytest_subprocess(*WITHOUT_OTHERS, "-v", *shlex.split(printed[1]))
     again.assert_outcomes(failed=1)
-    assert list(outcomes(again)) == [shlex.split(printed[1])[0].rpartition("::")[2].replace("test_it.py::", "")]
+    assert list(outcomes(again)) == [shlex.split(printed[1])[0].rpartition("::")[2]]
 
 
 @pytest.mark.parametrize("where", ["other", "tests"])
