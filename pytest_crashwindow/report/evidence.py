@@ -29,13 +29,13 @@ _EXACT = 2**53  # whole numbers beyond that are not the same in every reader of 
 
 def of_world(world: World, effects: Iterable[Effect], root: Path, tmp_path: Path | None) -> dict[str, Any]:
     """The story of a world. Files are named from `root` on; `tmp_path` is written for the test's own."""
-    told = timeline.as_data(world, effects)
-    times = [entry["ms"] for entry in told if entry["kind"] == "fault"]
-    story = {
-        "timeline": _middle_left_out(told),
-        "fired": [_fired(fired, ms, root) for fired, ms in zip(world.fired(), times, strict=False)],
-        "output": _output(world),
-    }
+    told = _starts_first(timeline.as_data(world, effects))
+    faults = [entry for entry in told if entry["kind"] == "fault"]
+    all_fired = [_fired(fired, entry["ms"], root) for fired, entry in zip(world.fired(), faults, strict=False)]
+    for entry, fired in zip(faults, all_fired, strict=False):
+        if source := fired["source"]:
+            entry["detail"] = f"{source['file']}:{source['line']} in {source['function']}"
+    story = {"timeline": _middle_left_out(told), "fired": all_fired, "output": _output(world)}
     kept: dict[str, Any] = plain(story, _shorten({tmp_path: "tmp_path", root: ""}))
     return kept
 
@@ -82,6 +82,20 @@ def _shorten(folders: dict[Path | None, str]) -> Callable[[str], str]:
         return text
 
     return shorten
+
+
+def _starts_first(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A life may pass points before the test body has come to write down that it started."""
+    firsts: dict[str, int] = {}
+    for i, entry in enumerate(told):
+        firsts.setdefault(entry["life"], i)
+    ordered = list(told)
+    for entry in told:
+        first = told[firsts[entry["life"]]]
+        if entry["kind"] == "started" and first is not entry:
+            ordered.remove(entry)
+            ordered.insert(ordered.index(first), {**entry, "ms": first["ms"]})
+    return ordered
 
 
 def _middle_left_out(told: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -47,8 +47,8 @@ const flat = (value) => (typeof value === "string" ? value : JSON.stringify(valu
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const percent = (text) => encodeURIComponent(text);
 // A long dotted name may be broken after its dots and colons, and nowhere else if that's enough.
-const name = (text, cls) => h("bdi", { class: cls },
-  String(text).split(/(?<=[.:/])/).flatMap((part, i) => (i ? [h("wbr"), ...parts(part)] : parts(part))));
+const name = (text, cls, after = /(?<=[.:/])/) => h("bdi", { class: cls },
+  String(text).split(after).flatMap((part, i) => (i ? [h("wbr"), ...parts(part)] : parts(part))));
 
 // ---- windows ------------------------------------------------------------------------------
 
@@ -68,11 +68,6 @@ const mark = (t, label) => h("span", { class: `mark ${t}`, role: label ? "img" :
   "aria-hidden": label ? null : "true" }, SIGN[t]);
 const ORDER = ["crash", "lost_ack", "error", "pause", "duplicate", "delay", "power_loss"];
 const rank = (fault) => (ORDER.indexOf(fault.split(".")[0]) + ORDER.length + 1) % (ORDER.length + 1);
-const HAPPENED = {
-  crash: "killed", lost_ack: "answer lost", error: "call failed", pause: "paused", duplicate: "called twice",
-  delay: "delayed", power_loss: "power lost",
-};
-const happened = (fault) => HAPPENED[fault.split(".")[0]] || fault;
 const FAULT_SIGN = { crash: "✕", lost_ack: "⇠", error: "!", pause: "‖", duplicate: "²", delay: "…", power_loss: "↯" };
 const nth = (n) => n + (n % 100 > 9 && n % 100 < 21 ? "th" : ["th", "st", "nd", "rd"][n % 10] || "th");
 
@@ -135,23 +130,22 @@ function drawList() {
 }
 
 function row(window, at) {
-  const verdict = verdictOf(window);
+  const verdict = verdictOf(window), steps = window.steps.length ? window.steps : [{ point: window.point, hit: 1 }];
+  const before = steps.slice(0, -1);
   return h("div", {
     class: `row${at === cursor ? " cursor" : ""}`, role: "option", id: `row-${window.number}`,
     "aria-selected": String(window.number === open), "aria-posinset": at + 1, "aria-setsize": shown.length,
     vars: { top: `${at * ROW}px` }, onclick: () => { cursor = at; go(window); },
   }, mark(tone(window)), h("span", { class: "visually-hidden" }, `${verdict}: `),
-    h("span", { class: "row-name" }, hits(window)),
+    h("span", { class: "row-name" }, before.length ? "↳ " : null, hit(steps.at(-1))),
     h("span", { class: "row-more" }, bdi(window.fault, "fault"),
+      before.length ? [" after ", before.map((s, i) => [i ? ", " : null, bdi(s.fault), " at ", hit(s)])] : null,
       verdict !== "passed" && verdict !== "failed" ? h("span", { class: "row-verdict" }, verdict) : null,
       bdi(shortTest(window.of.test), "row-test")));
 }
 
 const shortTest = (test) => test.split("::").slice(1).join("::") || test;
-function hits(window) {
-  const steps = window.steps.length ? window.steps : [{ point: window.point, hit: 1 }];
-  return steps.flatMap((step, i) => [i ? " / " : null, bdi(step.point), step.hit > 1 ? h("b", {}, `+${step.hit}`) : null]);
-}
+const hit = (step) => [bdi(step.point), step.hit > 1 ? h("b", {}, `+${step.hit}`) : null];
 
 function moveCursor(by) {
   if (!shown.length) return;
@@ -220,7 +214,7 @@ function legend() {
   return h("p", { class: "legend" }, "Rows are points in the order passed, columns the faults that struck there.", h("span", {},
     one(mark("good"), "passed"), one(mark("bad"), "failed"),
     windows.some((w) => tone(w) === "other") ? one(mark("other"), "neither") : null,
-    one(h("span", { class: "mark none", "aria-hidden": "true" }, "·"), "not swept")));
+    one(h("span", { class: "mark none", "aria-hidden": "true" }, "–"), "not swept")));
 }
 
 function section(test, matching) {
@@ -228,16 +222,17 @@ function section(test, matching) {
   const passed = test.windows.filter((w) => w.outcome === "passed").length;
   const t = test.verdict === "passed" ? "good" : failed || test.verdict === "failed" ? "bad" : "other";
   const id = `t-${tests.indexOf(test)}`;
-  const body = h("div", { class: "unbuilt", vars: { "--rows": Math.min(test.points.length + 1, 400) } });
+  const rows = new Set(test.windows.map((w) => (w.steps[0] || w).point)).size;
+  const body = h("div", { class: "unbuilt", vars: { "--rows": rows } });
   unbuilt.set(body, () => [matrix(test, matching)].flat());
   const element = h("section", { class: "test", "aria-labelledby": id },
     h("h2", { id }, mark(t, test.verdict), name(test.test)),
     h("p", { class: "sub" }, failed ? `${failed} of ${plural(test.explored, "window")} failed` : `${passed} of ${plural(test.explored, "window")} passed`,
       test.explored < test.known || test.stopped ? ` · explored ${test.explored} of ${test.known}` : null,
       test.stopped ? [" (", bdi(test.stopped), ")"] : null,
-      !["passed", "failed"].includes(test.verdict) ? [" · ", bdi(test.verdict)] : null),
-    test.notes.map((note) => h("p", { class: "notice" }, bdi(note))),
-    command(test.rerun), body);
+      !["passed", "failed"].includes(test.verdict) ? [" · ", bdi(test.verdict)] : null,
+      copy(test.rerun, "Copy command", `copy: ${test.rerun}`)),
+    test.notes.map((note) => h("p", { class: "notice" }, bdi(note))), body);
   if (lazily) lazily.observe(body);
   else build(body);
   return element;
@@ -274,7 +269,7 @@ function matrix(test, matching) {
 }
 
 function cell(list, matching) {
-  if (!list) return h("span", { class: "mark none", role: "img", "aria-label": "not swept" }, "·");
+  if (!list) return h("span", { class: "mark none", role: "img", "aria-label": "not swept" }, "–");
   const single = list.filter((w) => w.steps.length < 2), nested = list.filter((w) => w.steps.length > 1);
   const out = single.map((window) => {
     const t = tone(window), hit = window.steps[0] ? window.steps[0].hit : 1;
@@ -296,19 +291,30 @@ function cell(list, matching) {
 }
 
 function command(text) {
-  if (!text) return null;
-  const button = h("button", { type: "button", class: "quiet copy", onclick: async () => {
-    try { await navigator.clipboard.writeText(text); } catch {
-      const range = document.createRange();
-      range.selectNodeContents(button.previousSibling);
-      getSelection().removeAllRanges();
-      getSelection().addRange(range);
-      if (!document.execCommand("copy")) return;
-    }
-    button.textContent = "Copied";
-    button.addEventListener("blur", () => (button.textContent = "Copy"), { once: true });
-  } }, "Copy");
-  return h("div", { class: "command" }, code(text), button);
+  return text ? h("div", { class: "command" }, code(text), copy(text, "Copy")) : null;
+}
+
+function copy(text, label, title) {
+  const button = h("button", { type: "button", class: "quiet copy", title, onclick: async () => {
+    button.textContent = (await copied(text)) ? "Copied" : "Not copied";
+    button.addEventListener("blur", () => (button.textContent = label), { once: true });
+  } }, label);
+  return button;
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch { // a file's page may not be allowed to
+    const area = h("textarea", { class: "visually-hidden", "aria-label": "command" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
 }
 
 // ---- one window -----------------------------------------------------------------------------
@@ -347,7 +353,6 @@ function heading(window) {
     h("h2", {}, source.map((s, i) => [i ? h("span", {}, ", then ") : null, bdi(s.fault), h("span", {}, " at "), h("code", {}, name(s.point)),
       s.hit > 1 ? h("span", {}, `, ${nth(s.hit)} passing`) : null])),
     h("p", { class: "said" }, h("span", { class: `badge ${t}` }, SIGN[t], " ", verdictOf(window)),
-      source.map((s) => h("span", { class: "badge" }, happened(s.fault))),
       h("span", { class: "quiet-text" }, `${(window.seconds * 1000).toFixed(0)} ms`)),
     window.reason ? h("p", {}, "expected to fail: ", bdi(window.reason)) : null,
     window.message ? h("p", { class: `message ${t}` }, code(window.message)) : null,
@@ -503,7 +508,7 @@ function lifeline() {
   return h("div", { class: `line-box${narrow ? " narrow" : ""}`, vars: { "--lanes": lanes.length } },
     h("div", { class: "lanes", "aria-hidden": "true" }, h("span", {}, "ms"),
       lanes.map((lane, i) => h("span", { class: laneClass(i, lanes.length, outside) },
-        bdi(lane))), h("span", {})),
+        name(lane, null, /(?<=[._:-])/))), h("span", {})),
     h("ol", { id: "lifeline", class: "lifeline", "aria-label": "What happened, in order" }, entries.map((e, i) => h("li", {
       class: [`is-${e.kind.replace(" ", "-")}`, i === view.difference.seen ? "differs" : "", e.kind === "ended" ? `end-${e.name}` : ""].join(" "),
     }, h("button", { type: "button", class: "entry", tabindex: "-1", onclick: () => setStep(i, true) },
@@ -631,7 +636,7 @@ function statePanel() {
         odd ? h("span", { class: "not" }, "differs from the control") : null),
         shownValue(one.value, one.before && one.before.value, label, twin && twin.e.detail),
         odd ? h("div", { class: "twin" }, h("h5", {}, "in the control"), shownValue(twin.e.detail, undefined, `${label} in the control`)) : null];
-    })] : h("p", { class: "quiet-text" }, "Nothing observed up to here. ", h("code", {}, "crashwindow.observe(name, value)"), " puts rows of a table here."),
+    })] : [h("h3", {}, "Observed"), h("p", { class: "quiet-text" }, "Nothing up to here. ", h("code", {}, "crashwindow.observe(name, rows)"), " in the test shows a table here.")],
   ].flat(3).filter(Boolean);
 }
 
