@@ -9,20 +9,18 @@ methods, hence `ctypes` and `surgery`.
 
 from __future__ import annotations
 
-import _sqlite3
-import contextlib
-import ctypes
 import functools
-import os
 import re
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..surgery import set_in_type
 from .base import Probe
+from .sqlite3_guessed import STATEMENTS, GuessedCommits
+from .sqlite3_library import CommitHook, Library, measures_coverage
 
 if TYPE_CHECKING:
     from ..installing import Site
@@ -43,18 +41,20 @@ _METHODS: dict[str, tuple[str, ...]] = {
     "Blob": ("close", "__exit__"),  # Python 3.11+
 }
 """during which a commit may take effect"""
+_JOURNAL_OFF = re.compile(r"journal_mode\W+off", re.IGNORECASE)
 _SETTERS = ("isolation_level", "autocommit")
 """attributes of a connection that commit when they are set"""
-_STATEMENTS = frozenset({"execute", "executemany", "executescript"})
+_COMMIT_FAILED = frozenset({5, 7, 10, 13})
+"""SQLITE_BUSY, NOMEM, IOERR, FULL: what the commit itself can fail with after its hook was called"""
 
 
 class Sqlite3(Probe):
     """Commits to database files by the standard library's `sqlite3`; not to `:memory:` or temporary tables.
 
     `error` at `sqlite3.commit:enter` makes SQLite roll the transaction back, as a full disk would.
-    Not seen: `VACUUM`, `Connection.backup`, and connections of other libraries (`apsw`, `pysqlite3`). In
-    WAL mode a transaction that took the write lock counts even if no row was changed. Data files of
-    coverage.py are left out.
+    Not seen: `VACUUM`, `Connection.backup`, and connections of other libraries (`apsw`, `pysqlite3`). Where
+    the journal stays open (WAL, TRUNCATE, PERSIST), a transaction that took the write lock counts even if
+    it changed nothing. Data files of coverage.py are left out.
     """
 
     name = "sqlite3"
@@ -67,12 +67,12 @@ class Sqlite3(Probe):
 
     def install(self, site: Site) -> None:
         statements = _Statements(site.tracker)
-        library = _Library.found()
+        library = Library.found()
         self.exact = library is not None
         if library is None:
-            _wrap_methods(site, _GuessedCommits(site.tracker).wrapped, statements.wrapped)
+            _wrap_methods(site, GuessedCommits(site.tracker).wrapped, statements.wrapped)
             return
-        commits = _Commits(site.tracker, library)
+        commits = _Commits(site.tracker, library, statements)
         if sys.version_info >= (3, 10):  # noqa: UP036  # spawned commands may run on older ones
             site.tracker.listen("sqlite3.connect/handle", lambda arguments: commits.watch(arguments[0]))
         else:
@@ -93,7 +93,7 @@ def _wrap_methods(
         if kind is None:
             continue
         wrappers = {method: with_commits(vars(kind)[method]) for method in methods}
-        for method in _STATEMENTS & wrappers.keys():
+        for method in STATEMENTS & wrappers.keys():
             wrappers[method] = as_statement(wrappers[method])
         site.on_uninstall(set_in_type(kind, wrappers))
     setters = {}
@@ -117,95 +117,7 @@ def _wrap_init(site: Site, watch: Callable[[sqlite3.Connection], None]) -> None:
     site.on_uninstall(set_in_type(sqlite3.Connection, {"__init__": init}))
 
 
-# -- SQLite's C functions ------------------------------------------------------------------------
-
-_CommitHook = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-_WRITING = 2  # SQLITE_TXN_WRITE
-_JOURNAL_POINTER = 28  # SQLITE_FCNTL_JOURNAL_POINTER
-_COMMIT_FAILED = frozenset({5, 7, 10, 13})
-"""SQLITE_BUSY, NOMEM, IOERR, FULL: what the commit itself can fail with after its hook was called"""
-
-
-class _Library:
-    """The copy of SQLite that Python's `sqlite3` uses."""
-
-    def __init__(self, functions: Any) -> None:
-        handle, text = ctypes.c_void_p, ctypes.c_char_p
-        self.commit_hook = _declared(functions.sqlite3_commit_hook, handle, handle, _CommitHook, handle)
-        self._filename = _declared(functions.sqlite3_db_filename, text, handle, text)
-        self._total_changes = _declared(functions.sqlite3_total_changes, ctypes.c_int, handle)
-        self._autocommit = _declared(functions.sqlite3_get_autocommit, ctypes.c_int, handle)
-        self._control = _declared(functions.sqlite3_file_control, ctypes.c_int, handle, text, ctypes.c_int, handle)
-        self._transaction = self._schema_name = None
-        with contextlib.suppress(AttributeError):
-            self._transaction = _declared(functions.sqlite3_txn_state, ctypes.c_int, handle, text)  # 3.34+
-            self._schema_name = _declared(functions.sqlite3_db_name, text, handle, ctypes.c_int)  # 3.39+
-
-    @classmethod
-    def found(cls) -> _Library | None:
-        """None if the C functions can't be found, or aren't those that work on Python's connections."""
-        for place in (getattr(_sqlite3, "__file__", None), None):
-            with contextlib.suppress(OSError, AttributeError, TypeError):
-                library = cls(ctypes.PyDLL(place))  # keeps the GIL: these calls are short and don't block
-                return library if library._knows_our_connections() else None
-        return None
-
-    def _knows_our_connections(self) -> bool:
-        with contextlib.closing(sqlite3.connect(":memory:")) as connection:
-            handle = self.handle_of(connection)
-            connection.executescript("create table t(x); insert into t values (1), (2)")
-            changes, idle = self._total_changes(handle), self._autocommit(handle)
-            connection.execute("insert into t values (3)")
-            return bool(
-                (changes, idle) == (2, 1)
-                and (self._total_changes(handle), self._autocommit(handle)) == (3, 0)
-                and not self._filename(handle, b"main")
-            )
-
-    @staticmethod
-    def handle_of(connection: sqlite3.Connection) -> int:
-        """The `sqlite3*`, which is the first field of the object; usable before `__init__` is over."""
-        return ctypes.c_void_p.from_address(id(connection) + object.__basicsize__).value or 0
-
-    def path(self, handle: int, schema: bytes = b"main") -> str | None:
-        """The file of a database; None for one in memory."""
-        return os.fsdecode(self._filename(handle, schema) or b"") or None
-
-    def total_changes(self, handle: int) -> int:
-        """Rows changed since the connection was opened."""
-        return int(self._total_changes(handle))
-
-    def path_written(self, handle: int, main: str | None) -> str | None:
-        """The file that the current transaction writes to (the first, if it's several)."""
-        if self._transaction is None:
-            return main
-        if main is not None and self._transaction(handle, b"main") == _WRITING:
-            return main
-        if self._schema_name is None:
-            return main if self._transaction(handle, b"temp") != _WRITING else None
-        number = 2  # 0 is "main", 1 is "temp"
-        while True:
-            schema = self._schema_name(handle, number)
-            if schema is None:
-                return None
-            if self._transaction(handle, schema) == _WRITING and self.path(handle, schema):
-                return self.path(handle, schema)
-            number += 1
-
-    def has_journal(self, handle: int) -> bool:
-        """False if the main database has no open journal, so that no page of it was changed."""
-        journal = ctypes.c_void_p()
-        if self._control(handle, b"main", _JOURNAL_POINTER, ctypes.byref(journal)) or not journal.value:
-            return True  # it doesn't say
-        return ctypes.c_void_p.from_address(journal.value).value is not None
-
-
-def _declared(function: Any, result: Any, *arguments: Any) -> Any:
-    function.restype, function.argtypes = result, arguments
-    return function
-
-
-# -- statements -------------------------------------------------------------------------------
+# -- statements ----------------------------------------------------------------------------------
 
 
 class _Thread:
@@ -233,6 +145,8 @@ class _Statements:
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
         self._threads = _Threads()
+        self.journal_off = False
+        """whether some connection does without a journal, whose absence then shows nothing"""
 
     def wrapped(self, original: _Method) -> _Method:
         tracker, threads = self._tracker, self._threads
@@ -245,6 +159,8 @@ class _Statements:
             if not tracker.active or not args or args[0] is thread.statement:
                 return original(target, *args, **kwargs)
             outer, thread.statement = thread.statement, args[0]
+            if isinstance(args[0], str) and ("ournal" in args[0] or "OURNAL" in args[0]):
+                self.journal_off = self.journal_off or _JOURNAL_OFF.search(args[0]) is not None
             try:
                 tracker.passed("sqlite3.execute:enter", args[:1])
                 result = original(target, *args, **kwargs)
@@ -260,20 +176,18 @@ class _Statements:
 
 
 class _Commits:
-    def __init__(self, tracker: Tracker, library: _Library) -> None:
-        self._tracker, self._library = tracker, library
+    def __init__(self, tracker: Tracker, library: Library, statements: _Statements) -> None:
+        self._tracker, self._library, self._statements = tracker, library, statements
         self._threads = _Threads()
-        self._hook = _CommitHook(self._about_to_commit)  # must live as long as any connection
+        self._hook = CommitHook(self._about_to_commit)  # must live as long as any connection
         self._paths: dict[int, str | None] = {}
-        self._changes: dict[int, int] = {}
 
     def watch(self, connection: sqlite3.Connection) -> None:
         """Called for each new connection, before it is usable by its methods."""
         handle = self._library.handle_of(connection)
         path = self._library.path(handle) if handle else None
-        if handle and not _measures_coverage(path):
+        if handle and not measures_coverage(path):
             self._paths[handle] = path
-            self._changes[handle] = 0
             self._library.commit_hook(handle, self._hook, handle)
 
     def _about_to_commit(self, handle: int) -> int:
@@ -298,12 +212,9 @@ class _Commits:
     def _path_written(self, handle: int) -> str | None:
         main = self._paths.get(handle)
         path = self._library.path_written(handle, main)
-        if path is not None and path is main and not self._library.has_journal(handle):
-            # `journal_mode=off` has none either, so the rows decide.
-            before, changes = self._changes.get(handle, -1), self._library.total_changes(handle)
-            self._changes[handle] = changes
-            return path if changes != before else None
-        return path
+        if path is None or path is not main or self._statements.journal_off:
+            return path
+        return path if self._library.has_journal(handle) else None
 
     def _finish(self, thread: _Thread) -> None:
         try:
@@ -367,11 +278,6 @@ class _Commits:
             raise error from None
 
 
-def _measures_coverage(path: str | None) -> bool:
-    """Whether it is a data file of coverage.py, which is part of the test, not of what is tested."""
-    return os.path.basename(path or "").startswith(".coverage")
-
-
 def _raise_where_nobody_catches(error: BaseException) -> None:
     """For a commit in the garbage collector: the interpreter reports it and goes on."""
 
@@ -380,98 +286,3 @@ def _raise_where_nobody_catches(error: BaseException) -> None:
             raise error
 
     Unheard()
-
-
-# -- guessed commits -----------------------------------------------------------------------------
-
-_COMMENTS = re.compile(r"(?:\s|;|--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$))+", re.DOTALL)
-_ENDS = re.compile(r"(?:commit|end|release)\b", re.IGNORECASE)
-_CHANGES_ROWS = re.compile(r"(?:insert|update|delete|replace)\b", re.IGNORECASE)
-_CHANGES_SCHEMA = re.compile(r"(?:create|drop|alter|reindex|pragma\s+\w+\s*=)", re.IGNORECASE)
-
-
-class _GuessedCommits:
-    """For interpreters with SQLite built in: the text of a statement tells whether it commits.
-
-    Wrong for scripts with several commits (one point), `WITH ... INSERT`, inner `RELEASE` and commits
-    that write nothing or fail.
-    """
-
-    def __init__(self, tracker: Tracker) -> None:
-        self._tracker = tracker
-        self._threads = _Threads()
-        self._execute = sqlite3.Cursor.execute
-
-    def wrapped(self, original: _Method) -> _Method:
-        tracker, threads = self._tracker, self._threads
-        name = getattr(original, "__name__", "")
-
-        @functools.wraps(original)
-        def method(target: Any, *args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            if not tracker.active:
-                return original(target, *args, **kwargs)
-            path = None if threads.this.depth else self._path_if_commits(target, name, args)
-            if path is None:
-                return original(target, *args, **kwargs)
-            with self._inside_a_call():
-                self._enter(target, path)
-                result = original(target, *args, **kwargs)
-                tracker.passed("sqlite3.commit:exit", (path,))
-            return result
-
-        return method
-
-    @contextlib.contextmanager
-    def _inside_a_call(self) -> Iterator[None]:
-        self._threads.this.depth += 1
-        try:
-            yield
-        finally:
-            self._threads.this.depth -= 1
-
-    def _path_if_commits(self, target: Any, name: str, args: Sequence[Any]) -> str | None:
-        if name in _STATEMENTS:
-            connection = _connection_of(target)
-            commits = bool(args) and isinstance(args[0], str) and self._commits(connection, name, args[0])
-        else:
-            connection = target
-            ends = name == "commit" or (name == "__exit__" and args[:1] == (None,))
-            commits = ends and isinstance(target, sqlite3.Connection) and target.in_transaction
-        return self._path(connection) if commits else None
-
-    @staticmethod
-    def _commits(connection: sqlite3.Connection, name: str, sql: str) -> bool:
-        start = _COMMENTS.match(sql)
-        sql = sql[start.end() :] if start else sql
-        if name == "executescript":
-            return connection.in_transaction or any(
-                rule.search(sql) for rule in (_ENDS, _CHANGES_ROWS, _CHANGES_SCHEMA)
-            )
-        if connection.in_transaction:
-            return _ENDS.match(sql) is not None
-        if _CHANGES_ROWS.match(sql):
-            return connection.isolation_level is None
-        return _CHANGES_SCHEMA.match(sql) is not None
-
-    def _path(self, connection: sqlite3.Connection) -> str | None:
-        cursor = sqlite3.Cursor(connection)
-        with self._inside_a_call(), self._tracker.unseen():
-            cursor.row_factory = None
-            rows = self._execute(cursor, "pragma database_list").fetchall()
-        path: str = next((path for _, name, path in rows if name == "main"), "")
-        return None if _measures_coverage(path) else path or None
-
-    def _enter(self, target: Any, path: str) -> None:
-        __tracebackhide__ = True
-        try:
-            self._tracker.passed("sqlite3.commit:enter", (path,))
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                _connection_of(target).rollback()
-            raise
-
-
-def _connection_of(target: Any) -> sqlite3.Connection:
-    connection: sqlite3.Connection = target if isinstance(target, sqlite3.Connection) else target.connection
-    return connection

@@ -156,13 +156,21 @@ def only_the_attached_database(bench: Bench) -> None:
     connection.commit()
 
 
-@spelling(*ONCE)
-def wal(bench: Bench) -> None:
-    connection = bench.connect()
-    connection.execute("pragma journal_mode = wal")
-    connection.execute(ROW)
-    bench.go()
-    connection.commit()
+def in_journal_mode(mode: str) -> Callable[[Bench], None]:
+    def run(bench: Bench) -> None:
+        connection = bench.connect()
+        connection.execute(f"pragma journal_mode = {mode}")
+        connection.execute("insert into t values (0, 1)")
+        connection.commit()
+        connection.execute(ROW)
+        bench.go()
+        connection.commit()
+
+    return run
+
+
+for mode in ("wal", "truncate", "persist"):
+    SPELLINGS[f"journal_mode_{mode}"] = Spelling(in_journal_mode(mode), ONCE, "Boom", "Boom", None, None)
 
 
 @spelling(*ONCE, after_error="in thread: Boom", after_lost_ack="in thread: Boom")
@@ -416,6 +424,7 @@ def transaction_that_only_reads(bench: Bench) -> None:
 @spelling(guessed=ONCE)
 def transaction_that_locks_and_writes_nothing(bench: Bench) -> None:
     connection = bench.connect(isolation_level=None)
+    connection.execute(ROW)
     connection.execute("begin immediate")
     connection.execute("update t set y = 2 where x = 99")
     bench.go()

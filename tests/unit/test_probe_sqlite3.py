@@ -14,9 +14,9 @@ import pytest
 from probing import Ended, Lives, crash_at, error_at, lost_ack_at
 from sqlite3_spellings import SPELLINGS, Bench, Spelling
 
-import pytest_crashwindow.probes.sqlite3 as module
 from pytest_crashwindow.points import Armed
 from pytest_crashwindow.probes.sqlite3 import Sqlite3
+from pytest_crashwindow.probes.sqlite3_library import Library
 from pytest_crashwindow.tracker import Tracker
 
 ENTER, EXIT = "sqlite3.commit:enter", "sqlite3.commit:exit"
@@ -109,7 +109,7 @@ def test_each_spelling_passes_exactly_its_points_whatever_happens_there(trial: T
 
 
 def test_without_the_c_functions_the_text_tells(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module._Library, "found", lambda: None)
+    monkeypatch.setattr(Library, "found", lambda: None)
     spelling = trial.spelling
     expected = spelling.points if spelling.guessed is None else spelling.guessed
     control, content_after = trial.run()
@@ -167,6 +167,17 @@ def test_a_crash_at_enter_leaves_a_hot_journal_that_the_next_opener_rolls_back(
     assert run(commit_a_row, crash_at(ENTER)).killed
     assert (tmp_path / "some.db-journal").stat().st_size > 0
     assert content(tmp_path / "some.db") == empty
+
+
+@pytest.mark.parametrize("mode", ["off", "OFF", "memory"])
+def test_modes_that_do_not_survive_a_crash(run: Callable[..., Ended], mode: str) -> None:
+    def body(connection: sqlite3.Connection, tracker: Tracker) -> None:
+        connection.execute(f"PRAGMA JOURNAL_MODE={mode}")
+        commit_a_row(connection, tracker)
+        connection.isolation_level = None
+        connection.execute("insert into t values (2, 1)")
+
+    assert run(body).points == [ENTER, EXIT] * 2
 
 
 def test_error_rolls_back_and_the_connection_goes_on(run: Callable[..., Ended]) -> None:
@@ -354,5 +365,5 @@ def test_it_says_whether_it_is_exact(lives: Lives, monkeypatch: pytest.MonkeyPat
     probes: list[Sqlite3] = []
     lives.probe = lambda: probes.append(Sqlite3()) or probes[-1]  # type: ignore[func-returns-value]
     assert lives.run(lambda tracker: probes[0].exact).value is True
-    monkeypatch.setattr(module._Library, "found", lambda: None)
+    monkeypatch.setattr(Library, "found", lambda: None)
     assert lives.run(lambda tracker: probes[0].exact).value is False
