@@ -51,8 +51,15 @@ def generate(metafunc: pytest.Metafunc, shards: int) -> None:
         return
     if ARGUMENT not in metafunc.fixturenames:
         metafunc.fixturenames.append(ARGUMENT)
-    labels = [pin.label for pin in pins]
+    labels = [_Label(pin.label or "") for pin in pins]
     metafunc.parametrize(ARGUMENT, [Pin(), *pins], ids=[pytest.HIDDEN_PARAM, *labels])
+
+
+class _Label:
+    """An id that pytest takes as it is: of text it would escape the backslashes."""
+
+    def __init__(self, text: str) -> None:
+        self.__name__ = text
 
 
 def _asked_for(metafunc: pytest.Metafunc) -> list[Window]:

@@ -109,9 +109,15 @@ class Shared:
 
     # -- shards ------------------------------------------------------------------------------
 
-    def finish(self) -> None:
+    def finish(self, failed: bool) -> None:
         """Shard 0 has spoken: who comes later must not run or report anything as part of the sweep."""
+        if failed:
+            (self._directory / "failed").touch()
         (self._directory / "finished").touch()
+
+    def finished_as_failed(self) -> bool:
+        """Whether shard 0 has spoken, and people know already that something is wrong."""
+        return self.finished() and (self._directory / "failed").exists()
 
     def finished(self) -> bool:
         return (self._directory / "finished").exists()

@@ -84,9 +84,12 @@ class Worlds:
 
     def run(self, window: Window | None) -> Outcome:
         """The test body in a world of its own. Whatever happens there, nothing of it is left running."""
-        world = self._world(window)
-        self._item.config.get_terminal_writer().flush()
         started = time.time()
+        try:
+            world = self._world(window)
+        except CrashWindowError as error:  # a window by a name that somebody typed
+            return self._failed(self._empty_world(window), Problem("error", str(error)), started)
+        self._item.config.get_terminal_writer().flush()
         shutil.rmtree(world.directory, ignore_errors=True)
         if self._guard is None:
             return self._failed(world, Problem("error", self._problem), started)
@@ -108,8 +111,12 @@ class Worlds:
         return self._read(world, status, started)
 
     def _world(self, window: Window | None) -> World:
-        plan = self._crashwindow.plan
-        return World(self._crashwindow.directory / "world", plan.faults, window, plan.armed_for(window))
+        world = self._empty_world(window)
+        world.armed = self._crashwindow.plan.armed_for(window)
+        return world
+
+    def _empty_world(self, window: Window | None) -> World:
+        return World(self._crashwindow.directory / "world", self._crashwindow.plan.faults, window)
 
     def _wait(self, guard: Guard, pid: int, world: World) -> int | None:
         """The wait status of the world, or None when its time is over."""
