@@ -61,7 +61,13 @@ class Collector:
         from .report.terminal import lines
 
         terminalreporter.section("crash windows")
-        for line in lines(self.sweeps, self._config.option.verbose > 0):
+        writer = self._config.get_terminal_writer()
+        colours = {"good": {"green": True}, "bad": {"red": True}, "other": {"yellow": True}}
+
+        def paint(text: str, tone: str) -> str:
+            return writer.markup(text, **colours[tone])
+
+        for line in lines(self.sweeps, self._config.option.verbose > 0, writer.fullwidth, paint):
             terminalreporter.write_line(line)
 
 

@@ -101,11 +101,12 @@ def _place(fault: str) -> tuple[int, str]:
     return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), fault)
 
 
-def _unpainted(text: str, tone: str) -> str:
+def unpainted(text: str, tone: str) -> str:
+    """Plain, as in the log of a CI job."""
     return text
 
 
-def text(matrix: Matrix, width: int = 80, paint: Paint = _unpainted) -> list[str]:
+def text(matrix: Matrix, width: int = 80, paint: Paint = unpainted) -> list[str]:
     """For a terminal. Where the table would be wider than `width`, long names are cut in the middle."""
     if not matrix.cells:
         return []

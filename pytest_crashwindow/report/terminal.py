@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from . import matrix
+
 Summary = dict[str, Any]
 """a sweep as its report carries it; see SweepProtocol._summary"""
 
 _SLOWEST = 3
 
 
-def lines(sweeps: Sequence[Summary], verbose: bool) -> list[str]:
-    """The whole section."""
+def lines(
+    sweeps: Sequence[Summary], verbose: bool, width: int = 80, paint: matrix.Paint = matrix.unpainted
+) -> list[str]:
+    """The whole section, in `width` columns; `paint` gives colour on a terminal that has it."""
     listed = [line for sweep in sweeps if sweep["listed"] for line in listing(sweep)]
-    told = [line for sweep in sweeps if verbose or worth_telling(sweep) for line in one(sweep)]
+    told = [
+        line
+        for sweep in sweeps
+        if verbose or worth_telling(sweep)
+        for line in [*one(sweep), *table(sweep, verbose, width, paint)]
+    ]
     return [*listed, *told, totals(sweeps), *slowest(sweeps)]
 
 
@@ -39,6 +48,13 @@ def one(sweep: Summary) -> list[str]:
     kinds = _counted(w["verdict"] for w in failed if w["verdict"] != "failed")
     more = f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})" if kinds else ""
     return [head + more, *(f"  {note}" for note in sweep["notes"])]
+
+
+def table(sweep: Summary, verbose: bool, width: int, paint: matrix.Paint) -> list[str]:
+    """Points and faults of a sweep, where some window failed or everything is to be told."""
+    if not verbose and all(window["outcome"] != "failed" for window in sweep["windows"]):
+        return []
+    return matrix.text(matrix.of(sweep["points"], sweep["windows"]), width, paint)
 
 
 def totals(sweeps: Sequence[Summary]) -> str:
