@@ -10,6 +10,7 @@ import pytest
 
 from sample_app import (
     approvals,
+    cancel,
     db,
     events,
     intents,
@@ -22,6 +23,7 @@ from sample_app import (
     worker,
 )
 from sample_app.demo import PAYLOAD
+from sample_app.errors import Refused
 from sample_app.payloads import key_of
 from sample_app.ticket_client import TicketClient
 from sample_app.ticket_desk import ledger
@@ -57,6 +59,9 @@ class Office:
     def idle(self) -> None:
         tools = worker.Tools(self.client)
         worker.run_until_idle(self.home, "A", self.clock, self.clock.wait, tools)
+
+    def idle_without_tickets(self) -> None:
+        worker.run_until_idle(self.home, "A", self.clock, self.clock.wait)
 
     def settle_by_hand(self) -> None:
         """What an operator does who has looked into the service's ledger."""
@@ -138,3 +143,35 @@ def test_a_pause_past_the_lease_at_any_point(offices: Callable[[str], Office], c
         office.settle_by_hand()
         office.idle()
         office.check()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_cancelled_while_a_worker_is_paused_at_any_point(
+    offices: Callable[[str], Office], children: Any, mode: str
+) -> None:
+    def prepared() -> tuple[Office, int]:
+        office = offices(mode)
+        office.submit()
+        office.idle_without_tickets()
+        office.approve()
+        return office, jobs.everything(office.home)[-1]["job_id"]
+
+    for point in children.points_of(prepared()[0].idle):
+        if ".before_" in point:
+            continue
+        office, job_id = prepared()
+        resume = children.stops_at(point, office.idle)
+        published = pages.read(office.home, KEY) is not None
+        try:
+            cancel.cancel(office.home, job_id, office.clock())
+        except Refused:
+            assert jobs.get(office.home, job_id)["state"] == "done"
+            resume()
+            continue
+        resume()
+        office.settle_by_hand()
+        office.idle()
+        assert jobs.get(office.home, job_id)["state"] == "cancelled"
+        assert (pages.read(office.home, KEY) is not None) == published
+        assert len(ledger(office.home)) <= 1
+        assert events.differences(office.home) == []
