@@ -10,7 +10,7 @@ import pytest
 
 from sample_app import db, events, jobs, outbox, receiver, reports, worker
 from sample_app.demo import Hands
-from sample_app.errors import Busy, Conflict, SafeToRetry
+from sample_app.errors import Conflict, SafeToRetry
 from sample_app.payloads import Payload, key_of
 
 DiesAt = Callable[[str, Callable[[], object]], bool]
@@ -214,8 +214,8 @@ def test_the_history_cannot_be_rewritten(home: Path, payload: Payload) -> None:
 
 def test_a_transaction_has_the_write_lock_before_it_reads(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAMPLE_APP_BUSY_SECONDS", "0")
-    with db.app(home) as first, db.transaction(first):
-        with pytest.raises(Busy), db.app(home) as second, db.transaction(second):
+    with db.app(home) as first, db.app(home) as second:
+        with db.transaction(first), pytest.raises(sqlite3.OperationalError, match="locked"):
+            second.execute("BEGIN IMMEDIATE")
+        with db.transaction(second):  # its turn
             pass
-    with db.app(home) as second, db.transaction(second):  # its turn
-        pass
