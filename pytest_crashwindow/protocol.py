@@ -51,6 +51,7 @@ class Protocol:
             outcome = self.world(worlds, None)
         if self.engine.settings.report:
             self._tell_report_files(outcome)
+        self.item.user_properties[:] = outcome.reports[-1].user_properties  # JUnit takes those of tear-down
         self.echo(outcome.reports[-1])
         for report in outcome.reports:
             self.log(report)

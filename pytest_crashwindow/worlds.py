@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import pickle
@@ -69,12 +70,18 @@ class Worlds:
 
     def open(self) -> None:
         """Fork the guard. If it can't prepare lives, every world fails with what it said."""
-        self._item.config.get_terminal_writer().flush()
+        self._flush()
         crashwindow = self._crashwindow
         try:
             self._guard = Guard(self._be_world, crashwindow.directory, crashwindow.prepare_lives)
         except CrashWindowError as error:
             self._problem = str(error)
+
+    def _flush(self) -> None:
+        """What pytest has written so far, lest a copy of this process write it as well."""
+        reporter = self._item.config.pluginmanager.getplugin("terminalreporter")
+        if reporter is not None:
+            reporter.flush()
 
     def close(self) -> None:
         """End the guard and all below it."""
@@ -89,7 +96,7 @@ class Worlds:
             world = self._world(window)
         except CrashWindowError as error:  # a window by a name that somebody typed
             return self._failed(self._empty_world(window), Problem("error", str(error)), started)
-        self._item.config.get_terminal_writer().flush()
+        self._flush()
         shutil.rmtree(world.directory, ignore_errors=True)
         if self._guard is None:
             return self._failed(world, Problem("error", self._problem), started)
@@ -203,16 +210,22 @@ class Worlds:
         self._divert_reports(reports)
         random.setstate(self._random)
         data: dict[str, Any] = {}
-        with warnings.catch_warnings(record=True) as log:
+        with self._recorded_warnings() as log:
             try:
                 reports.append(self._report(world))
                 data["verdict"] = _verdict(world, reports)
             except pytest.exit.Exception as exit:
                 data["exit"] = (exit.msg, exit.returncode)
         data["reports"] = [_picklable(report) for report in reports]
-        data["warned"] = [_warned(message) for message in log]
+        data["warned"] = [_warned(message) for message in log or ()]
         data["stop"] = (item.session.shouldstop, item.session.shouldfail)
         return pickle.dumps(data)
+
+    def _recorded_warnings(self) -> contextlib.AbstractContextManager[list[warnings.WarningMessage] | None]:
+        """Those of the test body, unless the test records them itself."""
+        if "recwarn" in getattr(self._item, "fixturenames", ()):
+            return contextlib.nullcontext([])
+        return warnings.catch_warnings(record=True)
 
     def _divert_reports(self, reports: list[pytest.TestReport]) -> None:
         """Nobody reports from a world: not to the terminal, and not into xdist's channel."""
