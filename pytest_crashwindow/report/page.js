@@ -533,7 +533,7 @@ function what(e) {
     case "started": return [life, "starts", h("span", { class: "detail" }, ` pid ${flat(e.detail)}`)];
     case "paused": return [life, "stands still"];
     case "resumed": return [life, "goes on"];
-    case "ended": return [life, h("b", {}, e.name)];
+    case "ended": return [life, h("b", {}, bdi(e.name)), e.detail ? h("span", { class: "detail" }, " ", bdi(clipped(flat(e.detail), 300))) : null];
     case "fault": return [h("b", { class: "fault-name" }, bdi(e.name.split(" ")[0])), " at ", h("span", { class: "where" }, point(e.name.split(" at ").slice(1).join(" at "))),
       h("span", { class: "detail" }, " ", bdi(flat(e.detail)))];
     case "effect": return [h("span", { class: "tag" }, "effect"), " ", bdi(e.name), h("span", { class: "detail" }, " ", bdi(flat(e.detail)))];

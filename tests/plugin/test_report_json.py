@@ -1,0 +1,261 @@
+"""`--crashwindow-report=x.json`: what is in it, whoever ran the windows and however the run ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .conftest import Run
+from .reporting import read, verdicts
+from .sweeping import WORK
+
+SHOP = """
+import sys, pytest
+
+def place(path, effects):
+    (path / "order").touch()
+    sys.audit("shop.placed", "o-1")
+    effects.record("mail", "o-1")
+    print("mail sent")
+    sys.audit("shop.mailed", "o-1")
+
+@pytest.mark.crash_windows("shop.*", pause="shop.placed")
+def test_one_mail(crashwindow, tmp_path):
+    crashwindow.supervise(place, tmp_path, crashwindow.effects)
+    crashwindow.observe("orders", [{"id": "o-1", "there": (tmp_path / "order").exists()}])
+    assert crashwindow.effects.keys("mail") == ["o-1"]
+"""
+ALL = {
+    "shop.placed+1:crash": "passed",
+    "shop.placed+1:pause": "failed",
+    "shop.mailed+1:crash": "failed",
+}
+
+
+@pytest.fixture
+def shop(run: Run, pytester: pytest.Pytester) -> dict[str, Any]:
+    run(SHOP, "--crashwindow-report=x.json")
+    return read(pytester.path / "x.json")
+
+
+def test_it_has_all_windows_in_order_and_totals(shop: dict[str, Any]) -> None:
+    (test,) = shop["tests"]
+    assert test["test"] == "test_it.py::test_one_mail"
+    assert verdicts(test) == ALL
+    assert list(verdicts(test)) == list(ALL)
+    assert (test["known"], test["explored"], test["verdict"], test["stopped"]) == (3, 3, "failed", "")
+    assert shop["totals"]["passed"] == 1
+    assert shop["totals"]["failed"] == 2
+    assert shop["totals"]["verdicts"] == {"passed": 1, "failed": 2}
+    assert shop["run"]["interrupted"] == ""
+    assert shop["run"]["exitstatus"] == 1
+
+
+def test_a_failed_window_tells_its_story(shop: dict[str, Any]) -> None:
+    window = shop["tests"][0]["windows"][2]
+    assert window["steps"] == [{"point": "shop.mailed", "hit": 1, "fault": "crash"}]
+    assert window["rerun"] == "pytest 'test_it.py::test_one_mail[shop.mailed+1:crash]'"
+    assert window["message"].startswith("AssertionError: assert ['o-1', 'o-1'] == ['o-1']")
+    assert "def test_one_mail" in window["failure"]
+    assert [(e["kind"], e["life"], e["name"]) for e in window["timeline"] if not e["name"].startswith("open:")] == [
+        ("started", "place", ""),
+        ("point", "place", "shop.placed+1"),
+        ("effect", "", "mail"),
+        ("point", "place", "shop.mailed+1"),
+        ("fault", "place", "crash at shop.mailed+1"),
+        ("ended", "place", "crashed"),
+        ("started", "place-2", ""),
+        ("point", "place-2", "shop.placed+2"),
+        ("effect", "", "mail"),
+        ("point", "place-2", "shop.mailed+2"),
+        ("ended", "place-2", "returned"),
+        ("observed", "", "orders"),
+    ]
+    assert window["timeline"][-1]["detail"] == [{"id": "o-1", "there": True}]
+    times = [entry["ms"] for entry in window["timeline"]]
+    assert times == sorted(times)
+    assert window["output"][-1] == {"life": "place-2", "stdout": "mail sent\n", "stderr": ""}
+
+
+def test_a_fault_names_the_line_where_it_struck_and_what_is_around(shop: dict[str, Any]) -> None:
+    (fired,) = shop["tests"][0]["windows"][2]["fired"]
+    source = fired["source"]
+    assert (source["file"], source["function"]) == ("test_it.py", "place")
+    assert source["lines"][source["line"] - source["first"]] == '    sys.audit("shop.mailed", "o-1")'
+    assert fired["frames"][0]["function"] == "place"
+    assert not any("_pytest" in frame["file"] for frame in fired["frames"])
+
+
+def test_the_control_is_told_as_well(shop: dict[str, Any]) -> None:
+    control = shop["tests"][0]["control"]
+    assert [entry["name"] for entry in control if entry["kind"] == "effect"] == ["mail"]
+    assert [entry["kind"] for entry in control].count("fault") == 0
+
+
+def test_files_are_named_from_the_root_on(shop: dict[str, Any], pytester: pytest.Pytester) -> None:
+    assert not any(str(pytester.path) in str(window["timeline"]) for window in shop["tests"][0]["windows"])
+
+
+def test_nested_windows_have_all_their_steps(run: Run, pytester: pytest.Pytester) -> None:
+    run(WORK, "--crashwindow-report=x.json", "--crashwindow-depth=2")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    deep = [window for window in test["windows"] if len(window["steps"]) == 2]
+    assert deep
+    assert all(window["window"].count("/") == 1 for window in deep)
+    assert deep[0]["steps"][0]["point"] == "work.a"
+
+
+def test_with_two_workers_it_is_written_once_and_says_the_same(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(test_it=SHOP)
+    result = pytester.runpytest_subprocess("-n2", "--crashwindow-report=x.json")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert list(verdicts(test).items()) == list(ALL.items())
+    assert all(window["timeline"] for window in test["windows"])
+    assert test["control"]
+    assert result.stdout.str().count("report in x.json") == 1
+    assert [path.name for path in pytester.path.glob("*x.json*")] == ["x.json"]
+
+
+INTERRUPTS = """
+    import pytest
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(report):
+        if report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown":
+            raise KeyboardInterrupt
+"""
+
+
+def test_after_ctrl_c_it_has_what_was_done(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(INTERRUPTS)
+    run(WORK, "--crashwindow-report=x.json")
+    doc = read(pytester.path / "x.json")
+    (test,) = doc["tests"]
+    assert verdicts(test) == {"work.a+1:crash": "passed", "work.b+1:crash": "failed"}
+    assert test["stopped"] == "the run ended before the sweep did"
+    assert doc["run"]["interrupted"] == "interrupted"
+
+
+def test_after_minus_x_it_has_what_was_done(run: Run, pytester: pytest.Pytester) -> None:
+    run(WORK, "-x", "--crashwindow-report=x.json")
+    doc = read(pytester.path / "x.json")
+    (test,) = doc["tests"]
+    assert verdicts(test) == {"work.a+1:crash": "passed", "work.b+1:crash": "failed"}
+    assert (test["known"], test["verdict"]) == (3, "failed")
+    assert "1 failures" in test["stopped"]
+    assert "failures" in doc["run"]["interrupted"]
+
+
+WORKER_DIES = """
+    import os
+
+    def pytest_crashwindow_fired(item, window):
+        if str(window).startswith("work.b") and hasattr(item.config, "workerinput"):
+            os._exit(9)
+"""
+
+
+def test_after_the_death_of_a_worker_it_is_valid(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    pytester.makeconftest(WORKER_DIES)
+    pytester.makepyfile(test_it=WORK)
+    pytester.runpytest_subprocess("-n2", "--max-worker-restart=0", "--crashwindow-report=x.json", "-v")
+    doc = read(pytester.path / "x.json")
+    for test in doc["tests"]:
+        assert verdicts(test).get("work.b+1:crash") in (None, "error")
+        assert test["verdict"] != "passed"
+
+
+def test_a_window_that_was_asked_for_by_its_id(run: Run, pytester: pytest.Pytester) -> None:
+    run(WORK, "test_it.py::test_work[work.b+1:crash]", "--crashwindow-report=x.json")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert (test["test"], test["kind"], test["stopped"]) == ("test_it.py::test_work", "sweep", "windows by id")
+    assert verdicts(test) == {"work.b+1:crash": "failed"}
+
+
+def test_a_test_that_arms_by_name_is_there_with_what_fired(run: Run, pytester: pytest.Pytester) -> None:
+    run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_at("shop.a")
+        def test_armed(crashwindow):
+            assert crashwindow.run(sys.audit, "shop.a").crashed
+
+        def test_no_fault(crashwindow):
+            assert crashwindow.run(sys.audit, "shop.a").outcome == "returned"
+        """,
+        "--crashwindow-report=x.json",
+    )
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert (test["test"], test["kind"], test["verdict"]) == ("test_it.py::test_armed", "armed", "passed")
+    assert verdicts(test) == {"shop.a+1:crash": "passed"}
+
+
+def test_expected_failures_and_controls_that_fail(run: Run, pytester: pytest.Pytester) -> None:
+    run(
+        WORK.replace("@pytest.mark.crash_windows", "@pytest.mark.xfail(reason='known')\n@pytest.mark.crash_windows")
+        + """
+@pytest.mark.crash_windows
+def test_fails(crashwindow, tmp_path):
+    crashwindow.supervise(work, tmp_path)
+    assert False
+""",
+        "--crashwindow-report=x.json",
+    )
+    work, fails = read(pytester.path / "x.json")["tests"]
+    assert [window["outcome"] for window in work["windows"]] == ["passed", "xfailed", "passed"]
+    assert work["windows"][1]["reason"] == "known"
+    assert (fails["verdict"], fails["windows"]) == ("control failed", [])
+
+
+def test_any_text_and_number_can_be_observed(run: Run, pytester: pytest.Pytester) -> None:
+    run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_windows("x.*")
+        def test_x(crashwindow):
+            crashwindow.run(sys.audit, "x.a", "\\ud800")
+            crashwindow.observe("odd", ["\\ud800", float("nan"), float("inf"), 2**70, b"x", {1: None}])
+            assert crashwindow.window is None, "</script> \\ud800 \\x00"
+        """,
+        "--crashwindow-report=x.json",
+        "--crashwindow-report=x.html",
+        "--crashwindow-report=x.md",
+    )
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert test["windows"][0]["timeline"][-1]["detail"] == [
+        "\\ud800",
+        "nan",
+        "inf",
+        "1180591620717411303424",
+        "b'x'",
+        {"1": None},
+    ]
+
+
+def test_a_long_timeline_keeps_everything_but_points_in_the_middle(run: Run, pytester: pytest.Pytester) -> None:
+    run(
+        """
+        import sys, pytest
+
+        def loop(effects):
+            for n in range(600):
+                sys.audit("x.turn", n)
+            effects.record("done")
+            sys.audit("x.end")
+
+        @pytest.mark.crash_windows("x.end")
+        def test_x(crashwindow):
+            crashwindow.run(loop, crashwindow.effects)
+        """,
+        "--crashwindow-report=x.json",
+    )
+    timeline = read(pytester.path / "x.json")["tests"][0]["windows"][0]["timeline"]
+    assert len(timeline) == 401
+    (gap,) = [entry for entry in timeline if entry["kind"] == "left out"]
+    assert gap["name"] == "205 points"
+    assert [entry["kind"] for entry in timeline][-4:] == ["effect", "point", "fault", "ended"]
