@@ -60,7 +60,7 @@ class Collector:
             return
         from .report.terminal import lines
 
-        terminalreporter.section("crash windows")
+        terminalreporter.write_sep("=", "crash windows")
         writer = self._config.get_terminal_writer()
         colours = {"good": {"green": True}, "bad": {"red": True}, "other": {"yellow": True}}
 

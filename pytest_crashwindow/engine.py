@@ -13,6 +13,7 @@ import pytest
 from . import faults as _faults
 from . import probes as _probes
 from .arming import Faults
+from .audit_events import CPYTHON_EVENTS
 from .choosing import whole_id
 from .errors import CrashWindowError
 from .fixture import CrashWindow
@@ -84,7 +85,7 @@ class Engine:
             skip = self._config.getini("norecursedirs")
             self._literals = set(literal_points(self._config.rootpath, skip))
         probed = {call for probe in self.probes for call in probe.calls}
-        return self._literals | {f"{call}:{end}" for call in probed | set(calls) for end in ENDS}
+        return CPYTHON_EVENTS | self._literals | {f"{call}:{end}" for call in probed | set(calls) for end in ENDS}
 
     def takes_timer(self, item: pytest.Item, settings: Any) -> bool:
         """Take note of pytest-timeout's setting; True in a world, whose limit is kept from outside."""

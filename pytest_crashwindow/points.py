@@ -120,13 +120,20 @@ class Selection:
     only_by_name: frozenset[str] = field(default_factory=frozenset)
     """calls of probes that no glob selects, only their name (`sqlite3.execute`)"""
     also: tuple[str, ...] = ()
-    """globs of a sweep's own, recorded in any case"""
+    """globs of a sweep's own, recorded as well; `!` leaves out"""
 
     def wants(self, point: str) -> bool:
         """For a point of a probe, of an attached call, or an audit event that isn't CPython's."""
         if split_end(point)[0] in self.only_by_name and not names_it((*self.patterns, *self.also), point):
             return False
-        return selects(self.patterns, point) or any(matches(pattern, point) for pattern in self.also)
+        asked, left_out = split_exclusions(self.also)
+        if any(matches(pattern, point) for pattern in left_out):
+            return False
+        if selects(self.patterns, point):
+            return True
+        excluded = any(matches(pattern, point) for pattern in split_exclusions(self.patterns)[1])
+        # What the ini excludes, a glob doesn't bring back; its name does.
+        return any(matches(pattern, point) and not (excluded and is_glob(pattern)) for pattern in asked)
 
     def wants_event_of_cpython(self, event: str) -> bool:
         """CPython raises well over a hundred events; they count only where they are spelled out."""

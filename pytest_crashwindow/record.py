@@ -180,6 +180,8 @@ class FiredRecords:
         return sorted(self._read(), key=lambda fired: fired.at)
 
     def _read(self) -> Iterator[Fired]:
+        if not self._directory.is_dir():  # of a world that could not begin
+            return
         for path in self._directory.iterdir():
             with contextlib.suppress(ValueError, TypeError):
                 fields: dict[str, Any] = json.loads(path.read_bytes())

@@ -51,7 +51,7 @@ class SweepPlan:
 
     kinds: tuple[Kind, ...]
     patterns: tuple[str, ...]
-    """all globs of all kinds: their points are recorded whatever the ini says"""
+    """all globs of all kinds; points that every kind leaves out, with `!`"""
     calls: tuple[str, ...]
     depth: int
     max_windows: int | None
@@ -84,6 +84,12 @@ class SweepPlan:
             at[step.fault, step.point] = fault
         return armed_for_window(window, at, first)
 
+    def unpassed(self, hits: Sequence[Hit]) -> list[str]:
+        """Points that are spelled out and that no hit has, which may be a slip of the pen."""
+        passed = {hit.point for hit in hits}
+        asked = [pattern for pattern in self.patterns if not (pattern.startswith("!") or is_glob(pattern))]
+        return [name for name in dict.fromkeys(asked) if not any(matches(name, point) for point in passed)]
+
     def _spelled_out(self) -> bool:
         return any(split_end(pattern)[0] == _FOLDED for pattern in self.patterns)
 
@@ -110,9 +116,15 @@ def plan_from(args: Sequence[Any], kwargs: Mapping[str, Any], faults: Faults, de
     if not wanted:
         wanted = {"crash": defaults.points or ("*",)}
     kinds = tuple(_kind(faults[name], wanted[name]) for name in faults.names if name in wanted)
-    patterns = tuple(pattern for kind in kinds for pattern, _ in kind.faults)
     assert depth is not None
-    return SweepPlan(kinds, patterns, tuple(calls), depth, most)
+    return SweepPlan(kinds, tuple(_patterns(kinds)), tuple(calls), depth, most)
+
+
+def _patterns(kinds: Sequence[Kind]) -> list[str]:
+    """The globs of all kinds, and with `!` those that every kind leaves out."""
+    wanted = [pattern for kind in kinds for pattern, _ in kind.faults]
+    unwanted = [pattern for pattern in kinds[0].unwanted if all(pattern in kind.unwanted for kind in kinds)]
+    return [*wanted, *(f"!{pattern}" for pattern in unwanted)]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
+from .known import near_names
+from .points import matches
 from .protocol import CRASHWINDOW, Protocol, release
 from .record import Hit
 from .report import sweeps as wording
@@ -122,6 +124,9 @@ class SweepProtocol(Protocol):
             problem = self._unsteady(hits, again)
             if problem:
                 return self._failed(problem, began, "unsteady control")
+            problem = self._misspelt(hits)
+            if problem:
+                return self._failed(problem, began, "error")
         self._progress.points = list(dict.fromkeys(hit.point for hit in hits))
         windows = self._plan.windows(hits, self._calls)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
@@ -310,6 +315,15 @@ class SweepProtocol(Protocol):
             return wording.unsteady(found)
         if order_differs(hits, other):
             self._progress.notes.append("the two controls passed the same points in a different order (threads?)")
+        return ""
+
+    def _misspelt(self, hits: list[Hit]) -> str:
+        """What to say of a point that the marker spells out and no code has, or nothing."""
+        known = self.engine.known_points(list(self._calls)) | {hit.point for hit in hits}
+        for name in self._plan.unpassed(hits):
+            if not any(matches(name, point) for point in known):
+                return wording.unknown_point(name, near_names(name, known), hits)
+            self._progress.notes.append(f"{name} was asked for, and the control doesn't pass it")
         return ""
 
     def _failed(self, text: str, began: float, verdict: str) -> list[pytest.TestReport]:

@@ -12,7 +12,7 @@ import pytest
 from ..choosing import window_id
 from ..record import Hit
 from ..windows import Step, Window
-from .wording import passed_points
+from .wording import did_you_mean, passed_points
 
 if TYPE_CHECKING:
     from ..sweep import SweepPlan
@@ -41,6 +41,11 @@ def no_window(plan: SweepPlan, hits: Sequence[Hit]) -> str:
     return (
         f"no point of the control is one that the sweep asks for ({', '.join(plan.patterns)}).\n{passed_points(hits)}"
     )
+
+
+def unknown_point(name: str, near: Sequence[str], hits: Sequence[Hit]) -> str:
+    """A name that no code of the project has."""
+    return f"crash_windows: unknown point {name!r}; {did_you_mean(near)}\n{passed_points(hits)}"
 
 
 def unsteady(found: str) -> str:

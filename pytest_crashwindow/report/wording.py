@@ -18,8 +18,12 @@ def never_fired(armed: Sequence[Armed], hits: Sequence[Hit]) -> str:
 
 def unknown_point(armed: Armed, near: Sequence[str], hits: Sequence[Hit]) -> str:
     """A name that no code of the project has."""
-    hint = f"did you mean {' or '.join(repr(name) for name in near)}?" if near else "no name of the project is near."
-    return f"{_label(armed)}: unknown point {armed.pattern!r}; {hint}\n{passed_points(hits)}"
+    return f"{_label(armed)}: unknown point {armed.pattern!r}; {did_you_mean(near)}\n{passed_points(hits)}"
+
+
+def did_you_mean(near: Sequence[str]) -> str:
+    """Names that somebody may have meant."""
+    return f"did you mean {' or '.join(repr(name) for name in near)}?" if near else "no name of the project is near."
 
 
 def passed_points(hits: Iterable[Hit]) -> str:

@@ -1,0 +1,142 @@
+"""The control: it runs twice, must pass, must be steady, and must pass a point."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Run
+from .sweeping import WORK, outcomes
+
+
+def test_a_failing_control_is_the_tests_ordinary_failure_and_no_window_is_run(run: Run) -> None:
+    result = run(WORK.replace(".exists()\n", ".is_dir()\n"), "-v")
+    assert outcomes(result) == {"test_work": "FAILED"}
+    result.stdout.fnmatch_lines(
+        ['>*assert (tmp_path / "done").is_dir()', "E * assert False", "*test_work: explored 0 of 0 windows, control failed"]
+    )
+
+
+COUNTING = """
+import pathlib, sys, pytest
+
+OUTSIDE = pathlib.Path("runs")  # no state directory: not put back
+
+def run():
+    OUTSIDE.write_text(OUTSIDE.read_text() + "x" if OUTSIDE.exists() else "x")
+    sys.audit("work.a")
+    if len(OUTSIDE.read_text()) > 1:
+        sys.audit("work.again")
+    sys.audit("work.b")
+
+@pytest.mark.crash_windows("work.*")
+def test_work(crashwindow):
+    crashwindow.run(run)
+"""
+
+
+def test_an_unsteady_control_names_the_first_difference_and_the_way_out(run: Run) -> None:
+    result = run(COUNTING, "-v")
+    assert outcomes(result) == {"test_work": "FAILED"}
+    result.stdout.fnmatch_lines(
+        [
+            "unsteady control: two runs without any fault differ: 'work.again' was passed not at all in the first run "
+            "and once in the second.",
+            "*exclude a point that ticks by itself: crashwindow_points = !work.again",
+            "*test_work: explored 0 of 0 windows, unsteady control",
+        ]
+    )
+
+
+@pytest.mark.parametrize("way", ["marker", "ini"])
+def test_the_way_out_works(run: Run, way: str) -> None:
+    if way == "ini":
+        source = COUNTING.replace('("work.*")', "")
+        result = run(source, "-o", "crashwindow_points=work.*\n!work.again", "-v")
+    else:
+        result = run(COUNTING.replace('"work.*"', '["work.*", "!work.again"]'), "-v")
+    assert outcomes(result) == {
+        "test_work[work.a+1:crash]": "PASSED",
+        "test_work[work.b+1:crash]": "PASSED",
+        "test_work": "PASSED",
+    }
+
+
+def test_a_control_that_fails_the_second_time_is_unsteady(run: Run) -> None:
+    result = run(COUNTING + "    assert len(OUTSIDE.read_text()) == 1\n", "-v")
+    assert outcomes(result) == {"test_work": "FAILED"}
+    result.stdout.fnmatch_lines(["unsteady control: the test passed in its first run * and failed in the second:"])
+
+
+def test_another_order_of_threads_is_allowed_and_said(run: Run) -> None:
+    result = run(
+        """
+        import pathlib, sys, pytest
+
+        OUTSIDE = pathlib.Path("runs")
+
+        def run():
+            order = "ba" if OUTSIDE.exists() else "ab"
+            OUTSIDE.touch()
+            for point in order:
+                sys.audit(f"work.{point}")
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow):
+            crashwindow.run(run)
+        """
+    )
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["  the two controls passed the same points in a different order (threads[?])"])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("pass", "the control passed no point, so there is no window to try: nothing would be tested."),
+        ("crashwindow.run(sys.audit, 'other')", "no point of the control is one that the sweep asks for (work.[*])."),
+    ],
+)
+def test_no_point_is_an_error_and_no_pass(run: Run, body: str, message: str) -> None:
+    result = run(
+        f"""
+        import sys, pytest
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow):
+            {body}
+        """,
+        "-v",
+    )
+    assert outcomes(result) == {"test_work": "FAILED"}
+    result.stdout.fnmatch_lines([message])
+
+
+def test_a_misspelt_point_is_told_with_the_near_name(run: Run) -> None:
+    result = run(WORK.replace('"work.*"', '"work.bb"'))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*work.bb*did you mean 'work.b'*"])
+
+
+def test_a_sweep_without_the_fixture_is_told_so(run: Run) -> None:
+    result = run("import pytest\n@pytest.mark.crash_windows\ndef test_x(): pass\n")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the test doesn't use the fixture `crashwindow`*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("crush='work.*'", "crash_windows: unknown argument 'crush'; did you mean 'crash'[?]*"),
+        ("'a', 'b'", "crash_windows: one positional argument, the points for crash=*"),
+        ("delay='work.*'", "crash_windows(delay=...): takes a mapping from glob to seconds*"),
+        ("pause={'work.*': 1}", "crash_windows(pause=...): takes a glob or a list of globs, not a mapping"),
+        ("crash=3", "crash_windows: crash takes a glob such as 'shop.[*]' or a list of them, not 3"),
+        ("'a', crash='b'", "crash_windows: points is short for crash=; give one of them"),
+        ("max_windows=True", "crash_windows: max_windows is a whole number from 1, got True"),
+        ("lost_ack='m:f:enter'", "crash_windows(lost_ack=...): an answer can be lost after the call only*"),
+    ],
+)
+def test_bad_arguments_are_told(run: Run, arguments: str, message: str) -> None:
+    result = run(WORK.replace('"work.*"', arguments))
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{message}"])
