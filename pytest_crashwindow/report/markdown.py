@@ -164,7 +164,7 @@ def _foot(doc: Document) -> str:
 
 # -- escaping --------------------------------------------------------------------------------
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~@:-])")
+_MARKUP = re.compile(r"[\\`*\[\]|~@#!]|(?<!\w)_|_(?!\w)")
 
 
 def visible(text: str) -> str:
@@ -179,7 +179,7 @@ def _named(char: str) -> str:
 def _text(text: str) -> str:
     """Text that stays text between other Markdown."""
     line = html.escape(visible(text).replace("\n", " "), quote=False)
-    return _MARKUP.sub(lambda found: f"&#{ord(found[1])};" if found[1] not in "-:()+" else found[1], line)
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", line)
 
 
 def _code(text: str) -> str:
