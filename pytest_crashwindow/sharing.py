@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from .windows import parse
+
 Record = dict[str, Any]
 """what is kept of a window that was run: id, verdict, outcome, seconds"""
 
@@ -101,8 +103,7 @@ class Shared:
         path = self._result_of(owner["window"])
         while not path.exists():
             if not _alive(owner["pid"]) and not path.exists():
-                return {"window": owner["window"], "verdict": "error", "outcome": "failed", "seconds": 0.0,
-                        "text": "the worker that ran it died"}  # fmt: skip
+                return _lost(owner["window"])
             time.sleep(_LOOK)
         record: Record = json.loads(path.read_text())
         return record
@@ -134,6 +135,21 @@ class Shared:
 
     def _result_of(self, window: str) -> Path:
         return self._directory / f"{_digest(window)}.result"
+
+
+def _lost(window: str) -> Record:
+    """What is known of a window whose worker died."""
+    parsed = parse(window)
+    return {
+        "window": window,
+        "point": parsed.point if parsed else "",
+        "fault": parsed.fault if parsed else "",
+        "verdict": "error",
+        "outcome": "failed",
+        "reason": "",
+        "seconds": 0.0,
+        "text": "the worker that ran it died",
+    }
 
 
 def _digest(text: str) -> str:

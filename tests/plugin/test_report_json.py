@@ -157,13 +157,14 @@ WORKER_DIES = """
 """
 
 
-def test_after_the_death_of_a_worker_it_is_valid(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("restarts", ["0", "4"])
+def test_after_the_death_of_a_worker_it_is_valid(pytester: pytest.Pytester, restarts: str) -> None:
     pytest.importorskip("xdist")
     pytester.makeconftest(WORKER_DIES)
     pytester.makepyfile(test_it=WORK)
-    pytester.runpytest_subprocess("-n2", "--max-worker-restart=0", "--crashwindow-report=x.json", "-v")
-    doc = read(pytester.path / "x.json")
-    for test in doc["tests"]:
+    result = pytester.runpytest_subprocess("-n2", f"--max-worker-restart={restarts}", "--crashwindow-report=x.json")
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    for test in read(pytester.path / "x.json")["tests"]:
         assert verdicts(test).get("work.b+1:crash") in (None, "error")
         assert test["verdict"] != "passed"
 
