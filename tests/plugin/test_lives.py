@@ -104,9 +104,9 @@ def test_the_exception_comes_back_with_the_lifes_traceback_as_note(crashwindow: 
 
 
 def test_a_value_that_cannot_be_pickled_names_its_type(crashwindow: Any) -> None:
-    life = crashwindow.run(threading.Lock)
+    life = crashwindow.run(threading.Lock, name="locks")
     assert life.outcome == "returned"
-    with pytest.raises(Unpicklable, match=r"life 'allocate_lock' returned a _thread\.lock, which can't come back"):
+    with pytest.raises(Unpicklable, match=r"life 'locks' returned a _thread\.lock, which can't come back"):
         _ = life.value
 
 
