@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+from .blocking import sounds_locked
 from .errors import LifeNotOver, UnattributedDeath, Unpicklable
 from .guard import Guard, fork_quietly
 from .living import STACKS_SIGNAL, LifeFiles, Result
@@ -114,6 +115,9 @@ class Surround(Protocol):
 
     def blame(self, verdict: str, text: str) -> None:
         """This world can't pass any more."""
+
+    def waited_in_vain(self, who: str) -> None:
+        """Write down which paused life stood in the way of this one."""
 
 
 class Life:
@@ -394,6 +398,8 @@ class Life:
         if told is not None:  # a life of a fixture, whose end the test body has seen
             self._close(status, told)
         elif self._result is not None and status == 0:
+            if sounds_locked(self._last_line()):
+                self._world.waited_in_vain(self.name)
             self._close(status, self._result.outcome)
         elif self._explained(status):
             self._result = None
@@ -427,6 +433,7 @@ class Life:
 
     def _time_out(self) -> None:
         self.stacks = self.dump_stacks()
+        self._world.waited_in_vain(self.name)
         where = f" (paused at {self.hits[-1:]})" if self._state == "paused" else ""
         self._end("timed out")
         self.timeout_text = (

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .arming import Faults
+from .blocking import note
 from .ledger import Ledger
 from .living import LifeFiles
 from .points import Armed
@@ -83,6 +84,10 @@ class World:
         """This world can't pass any more."""
         self.problems.append(Problem(verdict, text))
         self.tell("problem", "", verdict=verdict, text=text)
+
+    def waited_in_vain(self, who: str) -> None:
+        """A life (or the test body, "") gave up waiting: write down which paused life stood in its way."""
+        note(self, who)
 
     def limit(self, seconds: float | None) -> None:
         """From inside: end the test body after so many seconds from now, or, with None, never."""

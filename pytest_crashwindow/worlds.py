@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from .blocking import sounds_locked
 from .comparing import Comparison
 from .errors import CrashWindowError, WorldBroken
 from .fixture import CrashWindow
@@ -160,6 +161,7 @@ class Worlds:
         _, seconds = world.limited(0, self._limit)
         limit = f" of {seconds:g} s" if seconds else ""
         text = [f"Timeout: the test body took longer than its limit{limit} (pytest-timeout)."]
+        world.waited_in_vain("")
         paused = world.paused()
         for name, number in world.running().items():
             at = ""
@@ -258,6 +260,8 @@ class Worlds:
             _fail_if_blamed(world)
             raise
         except BaseException as error:
+            if sounds_locked(str(error)):
+                world.waited_in_vain("")
             self._crashwindow.leave_world()
             text = self._unknown_point(world)
             if text:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..blocking import told
 from ..choosing import window_id
 from ..record import Hit
 from ..windows import Step, Window
@@ -16,6 +17,7 @@ from .wording import did_you_mean, passed_points
 
 if TYPE_CHECKING:
     from ..sweep import SweepPlan
+    from ..world import World
     from ..worlds import Outcome
 
 _MOST = 10
@@ -86,8 +88,26 @@ def window_story(item: pytest.Item, window: Window, outcome: Outcome) -> str:
             lines.append(f"  at {file}:{line} in {function}")
     if outcome.verdict == "not reached":
         lines.append(f"no life reached this window in this run.\n{passed_points(outcome.world.hits())}")
+    lines += blocked(outcome.world)
     lines.append(f"run it again: {rerun(item, window)}")
     return "\n".join(lines)
+
+
+def blocked(world: World) -> list[str]:
+    """Of a pause that kept others waiting for a lock."""
+    lines = []
+    for event in told(world):
+        who = f"life {event['life']!r}" if event["life"] else "the test body"
+        lines.append(
+            f"{who} waited in vain for life {event['blocked_by']!r}, which is paused at {event['at_point']} "
+            f"and holds {event['holds']}."
+        )
+    if lines:
+        lines.append(
+            "  A process that stalls there blocks all others, in production too. If that isn't what the test is "
+            'about: pause_at(..., scope="thread") with hold=[...], or leave this point out of pause=.'
+        )
+    return lines
 
 
 def _in_words(window: Window) -> str:

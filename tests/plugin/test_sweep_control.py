@@ -12,7 +12,11 @@ def test_a_failing_control_is_the_tests_ordinary_failure_and_no_window_is_run(ru
     result = run(WORK.replace(".exists()\n", ".is_dir()\n"), "-v")
     assert outcomes(result) == {"test_work": "FAILED"}
     result.stdout.fnmatch_lines(
-        ['>*assert (tmp_path / "done").is_dir()', "E * assert False", "*test_work: explored 0 of 0 windows, control failed"]
+        [
+            '>*assert (tmp_path / "done").is_dir()',
+            "E * assert False",
+            "*test_work: explored 0 of 0 windows, control failed",
+        ]
     )
 
 

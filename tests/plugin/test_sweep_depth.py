@@ -67,7 +67,9 @@ def test_it_finds_what_only_a_crash_during_recovery_breaks(run: Run) -> None:
             assert (tmp_path / "done").exists()
         """
     assert run(source.replace("DEPTH", "1")).ret == 0
-    failed = [name for name, outcome in outcomes(run(source.replace("DEPTH", "2"), "-v")).items() if outcome != "PASSED"]
+    failed = [
+        name for name, outcome in outcomes(run(source.replace("DEPTH", "2"), "-v")).items() if outcome != "PASSED"
+    ]
     assert failed == [
         "test_work[work.begun+1:crash/work.recovering+1:crash]",
         "test_work[work.begun+1:crash/work.begun+2:crash]",

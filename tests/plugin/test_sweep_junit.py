@@ -10,7 +10,6 @@ from .conftest import Run
 from .sweeping import WORK
 
 
-
 @pytest.mark.parametrize("workers", ["alone", "two"])
 def test_each_window_is_a_testcase_with_properties(run: Run, pytester: pytest.Pytester, workers: str) -> None:
     if workers == "two":

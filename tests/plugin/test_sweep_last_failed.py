@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Run
-from .sweeping import A, B, C, OF_WORK, WORK, outcomes
+from .sweeping import OF_WORK, WORK, A, B, C, outcomes
 
 AROUND = "def test_before(): pass\n" + WORK + "\ndef test_after(): pass\n"
 MENDED = WORK.replace("return  #", "pass  #")
@@ -19,7 +19,7 @@ def test_lf_runs_the_failed_windows_only(run: Run) -> None:
 
 
 def test_lf_runs_the_whole_sweep_when_its_control_failed(run: Run) -> None:
-    run(WORK.replace("(tmp_path / \"done\").exists()", "False"))
+    run(WORK.replace('(tmp_path / "done").exists()', "False"))
     assert outcomes(run(WORK, "-v", "--lf")) == OF_WORK
 
 

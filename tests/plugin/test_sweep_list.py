@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .conftest import Run
-from .sweeping import B, WORK, outcomes, section
+from .sweeping import WORK, B, outcomes, section
 
 
 def test_list_runs_controls_only_and_shows_points_and_windows(run: Run) -> None:

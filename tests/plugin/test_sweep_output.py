@@ -16,7 +16,7 @@ def test_a_failed_window_has_its_own_headline_traceback_and_way_to_run_it_again(
     result.stdout.fnmatch_lines(
         [
             "*_ test_work[[]work.b+1:crash[]] _*",
-            ">*assert (tmp_path / \"done\").exists()",
+            '>*assert (tmp_path / "done").exists()',
             "E * assert False",
             "test_it.py:*: AssertionError",
             "*- crashwindow -*",

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from .conftest import WITHOUT_OTHERS, Run
-from .sweeping import A, B, WORK, outcomes
+from .sweeping import WORK, A, B, outcomes
 
 
 def test_it_runs_that_window_alone(run: Run) -> None:

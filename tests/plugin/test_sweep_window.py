@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Run
-from .sweeping import B, WORK, outcomes
+from .sweeping import WORK, B, outcomes
 
 
 def test_only_this_window_runs_and_the_sweep_speaks_for_it(run: Run) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .conftest import Run
-from .sweeping import A, B, C, WORK, outcomes
+from .sweeping import WORK, A, B, C, outcomes
 
 MENDED = WORK.replace("return  #", "pass  #")
 
@@ -58,7 +58,8 @@ def test_a_pasted_window_of_an_xfail_is_xfail(run: Run) -> None:
 
 def test_a_skip_in_the_body_of_a_window_is_a_skipped_window(run: Run) -> None:
     source = MENDED.replace(
-        "    assert (tmp", "    if crashwindow.window and 'work.a' in str(crashwindow.window): pytest.skip('no')\n    assert (tmp"
+        "    assert (tmp",
+        "    if crashwindow.window and 'work.a' in str(crashwindow.window): pytest.skip('no')\n    assert (tmp",
     )
     result = run(source, "-v", "-rs")
     assert outcomes(result) == {A: "SKIPPED", B: "PASSED", C: "PASSED", "test_work": "PASSED"}
