@@ -85,7 +85,7 @@ class Engine:
             skip = self._config.getini("norecursedirs")
             self._literals = set(literal_points(self._config.rootpath, skip))
         probed = {call for probe in self.probes for call in probe.calls}
-        return CPYTHON_EVENTS | self._literals | {f"{call}:{end}" for call in probed | set(calls) for end in ENDS}
+        return self._literals | CPYTHON_EVENTS | {f"{call}:{end}" for call in probed | set(calls) for end in ENDS}
 
     def takes_timer(self, item: pytest.Item, settings: Any) -> bool:
         """Take note of pytest-timeout's setting; True in a world, whose limit is kept from outside."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from .fixture import CrashWindow
+from .report import story
 from .report.evidence import armed_window, of_report, of_world
+from .report.kinds import Control
 from .report.sweeps import rerun_sweep
 from .windows import Window
 from .worlds import Outcome, Worlds, quiet_report, replay_warnings
@@ -52,6 +54,8 @@ class Protocol:
         if self.engine.settings.report:
             self._tell_report_files(outcome)
         self.item.user_properties[:] = outcome.reports[-1].user_properties  # JUnit takes those of tear-down
+        if outcome.reports[-1].failed:
+            self.tell_story(outcome)
         self.echo(outcome.reports[-1])
         for report in outcome.reports:
             self.log(report)
@@ -80,6 +84,16 @@ class Protocol:
         tmp_path = self.item.funcargs.get("tmp_path")  # type: ignore[attr-defined]
         told = of_world(outcome.world, effects, self.config.rootpath, tmp_path)
         return {**of_report(outcome.reports[-1]), **told}
+
+    def tell_story(self, outcome: Outcome, control: Control | None = None) -> None:
+        """Put the story of a failed world first among the sections of its report."""
+        text = story.of(self.item, outcome, self.effects(), control)
+        if text:
+            outcome.reports[-1].sections.insert(0, ("crashwindow", text))
+
+    def effects(self) -> list[tuple[str, str, int]]:
+        """The effects of the last world."""
+        return self.item.stash[CRASHWINDOW].effects.all()
 
     # -- worlds ------------------------------------------------------------------------------
 

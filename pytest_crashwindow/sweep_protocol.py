@@ -21,6 +21,8 @@ from .points import matches
 from .protocol import CRASHWINDOW, Protocol, release
 from .record import Hit
 from .report import sweeps as wording
+from .report import timeline
+from .report.kinds import Control
 from .sharing import Record, Shared, Sharing
 from .sweep import SweepPlan, difference, order_differs, sampled
 from .windows import Window
@@ -38,6 +40,8 @@ class Progress:
     """the points of the control, in the order first passed"""
     control: list[dict[str, Any]] = field(default_factory=list)
     """its story, for report files"""
+    happened: Control | None = None
+    """how much happened in the control"""
     known: int = 0
     """windows that exist, as far as is known"""
     notes: list[str] = field(default_factory=list)
@@ -78,6 +82,7 @@ class SweepProtocol(Protocol):
         assert window is not None
         with self.worlds() as worlds:
             outcome = self._window(worlds, window)
+        self.echo(outcome.reports[-1])
         if self.engine.settings.report:
             outcome.reports[-1].__dict__["crashwindow_alone"] = self._record(window, outcome)
         for report in outcome.reports:
@@ -117,6 +122,7 @@ class SweepProtocol(Protocol):
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
         hits = control.world.hits()
+        self._progress.happened = Control.of(timeline.entries(control.world, self.effects()))
         if self.engine.settings.report:
             self._progress.control = self.story(control)["timeline"]
         if not self._pin.shard:
@@ -208,7 +214,7 @@ class SweepProtocol(Protocol):
             ]
         report = outcome.reports[-1]
         if report.failed:
-            report.sections.insert(0, ("crashwindow", wording.window_story(self.item, window, outcome)))
+            self.tell_story(outcome, self._progress.happened)
         self.hook.pytest_crashwindow_window_result(item=self.item, window=window, report=report)
         return outcome
 

@@ -26,7 +26,7 @@ from .fixture import CrashWindow
 from .guard import Guard
 from .lives import Life
 from .living import STACKS_SIGNAL
-from .report import timeline, wording
+from .report import evidence, timeline, wording
 from .stacks import own_part
 from .windows import Window, parse
 from .world import Problem, World
@@ -68,6 +68,8 @@ class Worlds:
         self._random = random.getstate()
         self._guard: Guard | None = None
         self._problem = ""
+        self._compared = False
+        """whether a control has run, so that the points of windows are known ones"""
 
     def open(self) -> None:
         """Fork the guard. If it can't prepare lives, every world fails with what it said."""
@@ -109,7 +111,8 @@ class Worlds:
             return self._failed(world, Problem("error", self._problem), started)
 
     def _run(self, guard: Guard, world: World, started: float) -> Outcome:
-        pid = guard.fork({"window": str(world.window) if world.window else None})
+        pid = guard.fork({"window": str(world.window) if world.window else None, "compared": self._compared})
+        self._compared |= world.window is None
         status = self._wait(guard, pid, world)
         try:
             if status is None:
@@ -187,9 +190,10 @@ class Worlds:
 
     # -- in the world ------------------------------------------------------------------------
 
-    def _be_world(self, order: dict[str, str | None]) -> NoReturn:
+    def _be_world(self, order: dict[str, Any]) -> NoReturn:
         window = parse(order["window"]) if order["window"] else None
         world = self._world(window)
+        self._compared = order["compared"]
         try:
             os.setpgid(0, 0)
             self._engine.world = world
@@ -283,16 +287,18 @@ class Worlds:
         from .points import is_glob
 
         hits = world.hits()
-        for armed in world.unfired():
+        for armed in () if self._compared else world.unfired():
             names = self._engine.known_points(self._crashwindow.plan.calls) | {hit.point for hit in hits}
             if not any(armed.waits_at(name) for name in names) and not is_glob(armed.pattern):
                 return wording.unknown_point(armed, near_names(armed.pattern, names), hits)
         return ""
 
     def _add_sections(self, report: pytest.TestReport, world: World) -> None:
-        story = timeline.text(world, self._crashwindow.effects.all())
+        story = timeline.text(world, self._crashwindow.effects.all(), evidence.shortener(self._item))
         if story:
             report.sections.append(("crashwindow timeline", story))
+        told = report.longreprtext
+        report.sections += [(f"crashwindow {p.verdict}", p.text) for p in world.problems if p.text not in told]
         for life in self._crashwindow.lives:
             report.sections += _output_of(life)
 

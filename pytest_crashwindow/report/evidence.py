@@ -71,6 +71,12 @@ def plain(value: Any, shorten: Callable[[str], str] = str) -> Any:
     return value
 
 
+def shortener(item: pytest.Item) -> Callable[[str], str]:
+    """Writes paths as people read them: from the root of the project, or from the test's `tmp_path`."""
+    tmp_path = item.funcargs.get("tmp_path")  # type: ignore[attr-defined]
+    return _shorten({tmp_path: "tmp_path", item.config.rootpath: ""})
+
+
 def _shorten(folders: dict[Path | None, str]) -> Callable[[str], str]:
     names = [(f"{folder}{os.sep}", f"{name}{os.sep}" if name else "") for folder, name in folders.items() if folder]
     if tmp := next((folder for folder, name in folders.items() if folder and name), None):
@@ -112,8 +118,6 @@ def _middle_left_out(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _fired(fired: Fired, ms: float, root: Path) -> dict[str, Any]:
-    frames = [{"file": f, "line": line, "function": name} for f, line, name in fired.where if not _is_pytest(f)]
-    own = next((frame for frame in frames if _is_own(str(frame["file"]), root)), frames[0] if frames else None)
     return {
         "fault": fired.fault,
         "point": fired.point,
@@ -121,9 +125,20 @@ def _fired(fired: Fired, ms: float, root: Path) -> dict[str, Any]:
         "life": fired.life,
         "ms": ms,
         "arguments": fired.arguments,
-        "frames": frames,
-        "source": _source(own),
+        "frames": _frames(fired),
+        "source": source_of(fired, root),
     }
+
+
+def source_of(fired: Fired, root: Path) -> dict[str, Any] | None:
+    """The project's own line at which a fault acted, with the lines around it."""
+    frames = _frames(fired)
+    own = next((frame for frame in frames if _is_own(str(frame["file"]), root)), frames[0] if frames else None)
+    return _source(own)
+
+
+def _frames(fired: Fired) -> list[dict[str, Any]]:
+    return [{"file": f, "line": line, "function": name} for f, line, name in fired.where if not _is_pytest(f)]
 
 
 def _is_pytest(file: str) -> bool:

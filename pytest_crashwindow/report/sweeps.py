@@ -12,24 +12,14 @@ import pytest
 from ..blocking import told
 from ..choosing import window_id
 from ..record import Hit
-from ..windows import Step, Window
+from ..windows import Window
 from .wording import did_you_mean, passed_points
 
 if TYPE_CHECKING:
     from ..sweep import SweepPlan
     from ..world import World
-    from ..worlds import Outcome
 
 _MOST = 10
-
-_HAPPENED = {
-    "crash": "the process was killed",
-    "lost_ack": "the answer was lost",
-    "error": "the call failed",
-    "pause": "the process was paused",
-    "duplicate": "the call was made twice",
-    "delay": "it took longer",
-}
 
 
 def no_window(plan: SweepPlan, hits: Sequence[Hit]) -> str:
@@ -79,20 +69,6 @@ def sweep_failed(bad: Sequence[dict[str, Any]], explored: int, known: int, stopp
     return "\n".join([*lines, *notes])
 
 
-def window_story(item: pytest.Item, window: Window, outcome: Outcome) -> str:
-    """What happened in a failed window, in words, and how to run it again."""
-    lines = [f"{outcome.verdict}: {_in_words(window)}"]
-    for fired in outcome.world.fired():
-        if fired.where:
-            file, line, function = fired.where[0]
-            lines.append(f"  at {file}:{line} in {function}")
-    if outcome.verdict == "not reached":
-        lines.append(f"no life reached this window in this run.\n{passed_points(outcome.world.hits())}")
-    lines += blocked(outcome.world)
-    lines.append(f"run it again: {rerun(item, window)}")
-    return "\n".join(lines)
-
-
 def blocked(world: World) -> list[str]:
     """Of a pause that kept others waiting for a lock."""
     lines = []
@@ -108,21 +84,6 @@ def blocked(world: World) -> list[str]:
             'about: pause_at(..., scope="thread") with hold=[...], or leave this point out of pause=.'
         )
     return lines
-
-
-def _in_words(window: Window) -> str:
-    return ", then ".join(_step_in_words(step) for step in window.steps)
-
-
-def _step_in_words(step: Step) -> str:
-    what = _HAPPENED.get(step.fault, step.fault)
-    nth = "" if step.hit == 1 else f", passed for the {_nth(step.hit)} time"
-    return f"{what} at {step.point}{nth}"
-
-
-def _nth(n: int) -> str:
-    ending = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{ending}"
 
 
 def rerun(item: pytest.Item, window: Window) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,12 +93,12 @@ def _start(world: World, told: Iterable[Entry]) -> int:
     return min([event["at"] for event in world.events()] + [entry.at for entry in told], default=0)
 
 
-def text(world: World, effects: Iterable[tuple[str, str, int]] = ()) -> str:
-    """The timeline as a block of text."""
+def text(world: World, effects: Iterable[tuple[str, str, int]] = (), shorten: Callable[[str], str] = str) -> str:
+    """The timeline as a block of text; `shorten` writes paths as people read them."""
     told = entries(world, effects)
     start = _start(world, told)
     width = max((len(entry.life) for entry in told), default=0)
-    lines = [f"{(entry.at - start) / 1e6:9.1f} ms  {entry.life:{width}}  {entry}" for entry in told]
+    lines = [f"{(entry.at - start) / 1e6:9.1f} ms  {entry.life:{width}}  {shorten(str(entry))}" for entry in told]
     return "\n".join(_middle_left_out(lines))
 
 

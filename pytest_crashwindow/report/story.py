@@ -1,0 +1,81 @@
+"""A failed window as a story: what happened, where in the code, what it looks like, how to run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ..record import Fired
+from ..windows import Step
+from ..worlds import Outcome
+from . import evidence, timeline
+from .kinds import Control, kind_of
+from .sweeps import blocked, rerun, rerun_sweep
+from .wording import passed_points
+
+_AROUND = 2  # lines of code before and after the one where a fault acted
+
+_HAPPENED = {
+    "crash": "was killed {right} {point}",
+    "lost_ack": "lost the answer of {point}",
+    "error": "got an error {right} {point}",
+    "pause": "was paused {right} {point}",
+    "duplicate": "made the call {point} twice",
+    "delay": "was held up {right} {point}",
+}
+
+
+def of(
+    item: pytest.Item, outcome: Outcome, effects: Sequence[tuple[str, str, int]], control: Control | None = None
+) -> str:
+    """The section of a failed report; empty where no fault fired and none was to."""
+    world = outcome.world
+    fired = world.fired()
+    if not fired and world.window is None:
+        return ""
+    lines = [f"{outcome.verdict}: {in_words(fired) or 'no fault fired'}"]
+    for one in fired:
+        lines += code_around(one, item.config.rootpath)
+    if outcome.verdict == "not reached":
+        lines.append(f"no life reached this window in this run.\n{passed_points(world.hits())}")
+    lines += blocked(world)
+    kind = kind_of(timeline.entries(world, effects), control)
+    if kind is not None:
+        lines.append(str(kind))
+    again = rerun(item, world.window) if world.window else rerun_sweep(item, item.nodeid)
+    return evidence.shortener(item)("\n".join(lines)) + f"\nrun it again: {again}"
+
+
+def in_words(fired: Sequence[Fired]) -> str:
+    """`life 'worker' was killed right after shop.order.committed, passed for the 2nd time`."""
+    return ", then ".join(_step_in_words(one) for one in fired)
+
+
+def _step_in_words(fired: Fired) -> str:
+    step = Step(fired.point, fired.ordinal, fired.fault)
+    call, _, end = step.point.rpartition(":")
+    right = {"enter": "at the entry of", "exit": "right after"}.get(end, "right at")
+    point = call if end in ("enter", "exit") else step.point
+    what = _HAPPENED.get(step.fault, f"met {step.fault} {{right}} {{point}}").format(right=right, point=point)
+    nth = "" if step.hit == 1 else f", passed for the {_nth(step.hit)} time"
+    return f"life {fired.life!r} {what}{nth}"
+
+
+def _nth(n: int) -> str:
+    ending = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def code_around(fired: Fired, root: Path) -> list[str]:
+    """The line where the fault acted and its neighbours, as a debugger shows them."""
+    source = evidence.source_of(fired, root)
+    if source is None:
+        return []
+    first = max(source["first"], source["line"] - _AROUND)
+    lines = [f"  {source['file']}:{source['line']} in {source['function']}"]
+    for number, text in enumerate(source["lines"], source["first"]):
+        if first <= number <= source["line"] + _AROUND:
+            lines.append(f"  {'>' if number == source['line'] else ' '} {number:4}  {text}".rstrip())
+    return lines
