@@ -31,9 +31,8 @@ from .windows import escape
 
 # The originals: probes and code under test may replace them.
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
-_read, _write, _exit = os.read, os.write, os._exit
-with contextlib.suppress(ImportError):
-    from posix import _exit  # coverage may have replaced the one in `os`
+_read, _write = os.read, os.write
+_exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
