@@ -176,10 +176,20 @@ def test_code_that_forks_and_forgets_to_exit_does_not_run_the_test_twice(run: Ru
         def test_forks(crashwindow):
             life = crashwindow.run(os.fork)
             assert life.value > 0
+
+        def child_ends_in_place_of_its_parent():
+            child = os.fork()
+            if child:
+                os.waitpid(child, 0)
+                os._exit(0)
+            return "child"
+
+        def test_the_childs_value_is_not_the_lifes(crashwindow):
+            crashwindow.run(child_ends_in_place_of_its_parent)
         """
     )
-    result.assert_outcomes(passed=1)
-    result.stdout.no_fnmatch_line("*1 passed*1 passed*")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*unattributed death*with exit status 0*"])
 
 
 def test_hits_and_window_of_a_life_without_points(crashwindow: Any) -> None:

@@ -1,0 +1,129 @@
+"""The guard alone: forking, news of its children, and the end of everything below it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_crashwindow.errors import CrashWindowError, WorldBroken
+from pytest_crashwindow.guard import Guard
+
+Make = Callable[..., Guard]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    guards: list[Guard] = []
+
+    def make(child_main: Callable[[Any], None], **more: Any) -> Guard:
+        guards.append(Guard(child_main, tmp_path / "debris", **more))
+        return guards[-1]
+
+    (tmp_path / "debris").mkdir()
+    yield make
+    for guard in guards:
+        guard.close()
+
+
+def exits_with(status: int) -> None:
+    os._exit(status)
+
+
+def sleeps(_: object) -> None:
+    time.sleep(1000)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+    except FileNotFoundError:
+        return False
+
+
+def test_a_child_gets_its_order_and_its_end_is_told(make: Make) -> None:
+    guard = make(exits_with)
+    pid = guard.fork(7)
+    status = guard.change(pid, 30)
+    assert status is not None
+    assert os.waitstatus_to_exitcode(status) == 7
+    assert guard.end_of(pid) == status
+    assert guard.change(pid, 0) is None
+
+
+def test_stops_are_told(make: Make) -> None:
+    guard = make(lambda _: os.kill(os.getpid(), signal.SIGSTOP))
+    status = guard.change(guard.fork(), 30)
+    assert status is not None
+    assert os.WIFSTOPPED(status)
+
+
+def test_no_news_within_the_time_is_none(make: Make) -> None:
+    guard = make(sleeps)
+    pid = guard.fork()
+    assert guard.change(pid, 0.01) is None
+    assert guard.end_of(pid) is None
+
+
+def test_clear_ends_what_is_below_and_the_guard_goes_on(make: Make) -> None:
+    guard = make(lambda order: sleeps(order) if order == "sleep" else os._exit(0))
+    pid = guard.fork("sleep")
+    guard.clear()
+    assert not is_alive(pid)
+    assert guard.change(guard.fork("exit"), 30) == 0
+
+
+def test_close_ends_all_and_may_be_repeated(make: Make, tmp_path: Path) -> None:
+    guard = make(sleeps)
+    pid = guard.fork()
+    guard.close()
+    guard.close()
+    assert not is_alive(pid)
+    assert not is_alive(guard.pid)
+    assert (tmp_path / "debris").exists()  # the maker's affair, as long as it lives
+
+
+def test_guards_that_know_of_each_other_end_in_any_order(make: Make) -> None:
+    """A guard forked later holds the earlier one's pipe; its end doesn't wait for that."""
+    first, second = make(sleeps), make(sleeps)
+    first.close()
+    second.close()
+
+
+def test_closing_leaves_no_descriptor(make: Make) -> None:
+    before = sorted(os.listdir("/dev/fd"))
+    make(sleeps).close()
+    assert sorted(os.listdir("/dev/fd")) == before
+
+
+def test_what_preparing_raises_is_raised_by_the_maker(make: Make) -> None:
+    def fails() -> None:
+        raise CrashWindowError("no such call")
+
+    with pytest.raises(CrashWindowError, match="^no such call$"):
+        make(sleeps, prepare=fails)
+
+
+def test_an_unexpected_error_in_preparing_comes_with_its_traceback(make: Make) -> None:
+    with pytest.raises(CrashWindowError, match=r"the plugin could not prepare lives:\n(?s:.*)ZeroDivisionError"):
+        make(sleeps, prepare=lambda: 1 / 0)
+
+
+def test_a_guard_that_was_killed_is_an_error_that_says_so(make: Make) -> None:
+    guard = make(exits_with)
+    os.kill(guard.pid, signal.SIGKILL)
+    os.waitpid(guard.pid, 0)
+    with pytest.raises(WorldBroken, match="the guard process (is gone|ended); was it killed from outside"):
+        guard.fork(0)
+
+
+def test_a_child_whose_main_returns_or_raises_ends_with_a_failure(make: Make) -> None:
+    guard = make(lambda order: None)
+    status = guard.change(guard.fork(), 30)
+    assert status is not None
+    assert os.waitstatus_to_exitcode(status) == 70

@@ -1,0 +1,67 @@
+"""Snapshots of durable state."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_crashwindow.state import Snapshots
+
+
+@pytest.fixture
+def snapshots(tmp_path: Path) -> Snapshots:
+    return Snapshots(tmp_path / "snapshots")
+
+
+def test_a_directory_is_as_it_was_and_keeps_its_inode(snapshots: Snapshots, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    (state / "sub").mkdir(parents=True)
+    (state / "kept").write_text("old")
+    (state / "link").symlink_to("kept")
+    snapshots.take(state)
+    inode = state.stat().st_ino
+    (state / "kept").write_text("new")
+    (state / "made").touch()
+    (state / "sub").rmdir()
+    (state / "link").unlink()
+    snapshots.restore()
+    assert state.stat().st_ino == inode
+    assert sorted(path.name for path in state.iterdir()) == ["kept", "link", "sub"]
+    assert (state / "kept").read_text() == "old"
+    assert os.readlink(state / "link") == "kept"
+
+
+def test_a_file_is_put_back_and_one_that_was_not_there_is_removed(snapshots: Snapshots, tmp_path: Path) -> None:
+    kept, made = tmp_path / "kept", tmp_path / "made"
+    kept.write_text("old")
+    snapshots.take(kept)
+    snapshots.take(made)
+    kept.unlink()
+    made.write_text("new")
+    snapshots.restore()
+    assert kept.read_text() == "old"
+    assert not made.exists()
+
+
+def test_only_the_first_look_counts(snapshots: Snapshots, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("first")
+    snapshots.take(path)
+    path.write_text("second")
+    snapshots.take(path)
+    snapshots.restore()
+    assert path.read_text() == "first"
+
+
+def test_pipes_and_sockets_are_no_state(snapshots: Snapshots, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    os.mkfifo(state / "pipe")
+    snapshots.take(state)  # and doesn't wait for a writer
+    snapshots.restore()
+
+
+def test_nothing_taken_nothing_restored(snapshots: Snapshots) -> None:
+    snapshots.restore()
