@@ -87,8 +87,8 @@ def parse(text: str) -> Window | None:
 
 def split_hit(point: str) -> tuple[str, int | None]:
     """`"shop.paid+2"` -> `("shop.paid", 2)`; without a hit the second is None."""
-    name, plus, hit = point.rpartition("+")
-    return (name, int(hit)) if plus and hit.isascii() and hit.isdecimal() and int(hit) else (point, None)
+    name, _, hit = point.rpartition("+")
+    return (name, int(hit)) if name and hit.isascii() and hit.isdecimal() and int(hit) else (point, None)
 
 
 def number(points: Iterable[str]) -> list[str]:
