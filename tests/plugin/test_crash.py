@@ -43,7 +43,9 @@ def test_it_finds_a_transfer_that_is_torn_and_passes_one_that_is_finished_by_rec
         """
     )
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*test_no_money_is_lost[[]torn[]]*", "E * assert False", "*>> crash at bank.debited+1*"])
+    result.stdout.fnmatch_lines(
+        ["*test_no_money_is_lost[[]torn[]]*", "E * assert False", "*>> crash at bank.debited+1*"]
+    )
 
 
 @pytest.mark.crash_at("shop.dies")

@@ -55,7 +55,9 @@ def test_it_finds_a_retry_that_sends_twice_and_passes_one_with_a_key(run: Run) -
         """
     )
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*test_one_mail[[]None[]]*", "E * assert 2 == 1", "*>> lost_ack at test_it:send:exit+1*"])
+    result.stdout.fnmatch_lines(
+        ["*test_one_mail[[]None[]]*", "E * assert 2 == 1", "*>> lost_ack at test_it:send:exit+1*"]
+    )
 
 
 @pytest.mark.lost_ack_at(SEND)

@@ -343,5 +343,6 @@ def test_two_runs_in_one_process(pytester: pytest.Pytester) -> None:
 
 
 def test_doctest_and_other_items_are_left_alone(run: Run) -> None:
-    result = run('def f():\n    """\n    >>> 1 + 1\n    2\n    """\ndef test_it(crashwindow): pass', "--doctest-modules")
+    documented = 'def f():\n    """\n    >>> 1 + 1\n    2\n    """\n'
+    result = run(documented + "def test_it(crashwindow): pass", "--doctest-modules")
     result.assert_outcomes(passed=2)

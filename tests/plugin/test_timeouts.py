@@ -39,8 +39,12 @@ def test_a_life_that_hangs_is_ended_by_its_limit_and_shows_every_threads_stack(r
         "--crashwindow-life-timeout=1",
     )
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(["hung: life 'waits_for_lock' was still running after 1 s and was ended. Its threads were:"])
-    result.stdout.fnmatch_lines_random(["*Thread 0x*", '  File "*test_it.py", line * in sleeps', '*line * in waits_for_lock'])
+    result.stdout.fnmatch_lines(
+        ["hung: life 'waits_for_lock' was still running after 1 s and was ended. Its threads were:"]
+    )
+    result.stdout.fnmatch_lines_random(
+        ["*Thread 0x*", '  File "*test_it.py", line * in sleeps', "*line * in waits_for_lock"]
+    )
     result.stdout.no_fnmatch_line("*pluggy/*")
 
 
@@ -70,7 +74,7 @@ def test_a_life_that_never_comes_to_an_end_because_of_a_thread_is_hung(run: Run)
         "--crashwindow-life-timeout=1",
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["hung: life 'life'*", '*in sleeps'])
+    result.stdout.fnmatch_lines(["hung: life 'life'*", "*in sleeps"])
 
 
 BODY = """
@@ -177,5 +181,7 @@ def test_a_body_that_ignores_signals_is_ended_too(run: Run) -> None:
 
 
 def test_without_pytest_timeout_nothing_is_missed(run: Run) -> None:
-    result = run(dedent("def test_it(crashwindow):\n    assert crashwindow.run(lambda: 1).value == 1\n"), "-p", "no:timeout")
+    result = run(
+        dedent("def test_it(crashwindow):\n    assert crashwindow.run(lambda: 1).value == 1\n"), "-p", "no:timeout"
+    )
     result.assert_outcomes(passed=1)

@@ -20,11 +20,15 @@ WAYS = {
 
 
 def test_each_way_to_die_fails_the_test_and_says_how(run: Run) -> None:
-    tests = "\n".join(f"def test_{name}(crashwindow):\n    crashwindow.run(lambda: {code})" for name, (code, _) in WAYS.items())
+    tests = "\n".join(
+        f"def test_{name}(crashwindow):\n    crashwindow.run(lambda: {code})" for name, (code, _) in WAYS.items()
+    )
     result = run(f"import atexit, ctypes, os, signal, sys, threading, time\n{tests}")
     result.assert_outcomes(failed=len(WAYS))
     for name, (_, text) in WAYS.items():
-        result.stdout.fnmatch_lines([f"*___ test_{name} ___*", f"E *UnattributedDeath: unattributed death: life 'life' ended {text}*"])
+        result.stdout.fnmatch_lines(
+            [f"*___ test_{name} ___*", f"E *UnattributedDeath: unattributed death: life 'life' ended {text}*"]
+        )
     result.stdout.fnmatch_lines(["*Fatal Python error: Segmentation fault*"])
 
 
@@ -58,7 +62,9 @@ def test_the_body_cannot_swallow_it(run: Run) -> None:
         """
     )
     result.assert_outcomes(failed=5)
-    result.stdout.fnmatch_lines(["unattributed death: life '_exit' ended with exit status 0 without a result, and no fault*"])
+    result.stdout.fnmatch_lines(
+        ["unattributed death: life '_exit' ended with exit status 0 without a result, and no fault*"]
+    )
 
 
 def test_a_kill_from_outside_beside_an_armed_fault_is_not_taken_for_it(run: Run) -> None:

@@ -33,7 +33,9 @@ WATCH = """
 
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-q",), ("--collect-only",)], ids=lambda args: "".join(args) or "plain")
-def test_it_prints_nothing_patches_nothing_and_adds_no_audit_hook(pytester: pytest.Pytester, args: tuple[str, ...]) -> None:
+def test_it_prints_nothing_patches_nothing_and_adds_no_audit_hook(
+    pytester: pytest.Pytester, args: tuple[str, ...]
+) -> None:
     pytester.makeconftest(WATCH)
     pytester.makepyfile("def test_it(tmp_path): pass")
     result = pytester.runpytest_subprocess(*WITHOUT_OTHERS, *args)
@@ -51,7 +53,9 @@ def test_a_run_that_uses_it_says_nothing_either_when_all_is_well(pytester: pytes
     assert "hello" not in "\n".join(said)
 
 
-@pytest.mark.parametrize("missing", ["no:cacheprovider", "no:terminal", "no:timeout", "no:logging", "no:capture", "no:xdist"])
+@pytest.mark.parametrize(
+    "missing", ["no:cacheprovider", "no:terminal", "no:timeout", "no:logging", "no:capture", "no:xdist"]
+)
 def test_it_works_without(pytester: pytest.Pytester, missing: str) -> None:
     pytester.makepyfile("def test_it(crashwindow): assert crashwindow.run(lambda: 1).value == 1")
     assert pytester.runpytest_subprocess("-p", missing).ret == 0

@@ -84,7 +84,9 @@ def test_sections_of_a_failure_arrive_from_workers(pytester: pytest.Pytester) ->
         """
     )
     result = pytester.runpytest_subprocess("-p", "no:asyncio", "-n1")
-    result.stdout.fnmatch_lines(["*- crashwindow timeline -*", "*- crashwindow stdout of life 'print' -*", "hello from*"])
+    result.stdout.fnmatch_lines(
+        ["*- crashwindow timeline -*", "*- crashwindow stdout of life 'print' -*", "hello from*"]
+    )
 
 
 def test_timeouts_in_workers(pytester: pytest.Pytester) -> None:

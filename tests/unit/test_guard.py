@@ -105,7 +105,7 @@ def test_what_preparing_raises_is_raised_by_the_maker(make: Make) -> None:
     def fails() -> None:
         raise CrashWindowError("no such call")
 
-    with pytest.raises(CrashWindowError, match="^no such call$"):
+    with pytest.raises(CrashWindowError, match=r"^no such call$"):
         make(sleeps, prepare=fails)
 
 
@@ -118,7 +118,7 @@ def test_a_guard_that_was_killed_is_an_error_that_says_so(make: Make) -> None:
     guard = make(exits_with)
     os.kill(guard.pid, signal.SIGKILL)
     os.waitpid(guard.pid, 0)
-    with pytest.raises(WorldBroken, match="the guard process (is gone|ended); was it killed from outside"):
+    with pytest.raises(WorldBroken, match=r"the guard process (is gone|ended); was it killed from outside"):
         guard.fork(0)
 
 
