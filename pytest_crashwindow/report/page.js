@@ -16,13 +16,16 @@ const story = (n) => {
 // Characters that can't be seen, or that turn the direction of what follows.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
+const codeOf = (char) => "U+" + char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+const spelled = (text) => String(text).replace(HIDDEN, codeOf);
+const SPOKEN = new Set(["title", "aria-label", "aria-valuetext"]);
+
 function parts(text) {
   const found = [];
   let from = 0;
   for (const match of text.matchAll(HIDDEN)) {
     found.push(text.slice(from, match.index));
-    const code = "U+" + match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    found.push(h("span", { class: "hidden-char" }, code));
+    found.push(h("span", { class: "hidden-char" }, codeOf(match[0])));
     from = match.index + match[0].length;
   }
   found.push(text.slice(from));
@@ -35,20 +38,24 @@ function h(name, attributes, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "vars") for (const [k, v] of Object.entries(value)) element.style.setProperty(k, v);
-    else element.setAttribute(key, value === true ? "" : value);
+    else element.setAttribute(key, value === true ? "" : SPOKEN.has(key) ? spelled(value) : value);
   }
-  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children.flat(9)) {
+    if (child === null || child === undefined || child === false) continue;
+    if (child instanceof Node) element.append(child);
+    else element.append(...parts(String(child)));
+  }
   return element;
 }
 
-const bdi = (text, cls) => h("bdi", { class: cls }, parts(String(text)));
+const bdi = (text, cls) => h("bdi", { class: cls }, String(text));
 const code = (text, cls) => h("code", { class: cls }, bdi(text));
 const flat = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const percent = (text) => encodeURIComponent(text);
 // A long dotted name may be broken after its dots and colons, and nowhere else if that's enough.
 const name = (text, cls, after = /(?<=[.:/])/) => h("bdi", { class: cls },
-  String(text).split(after).flatMap((part, i) => (i ? [h("wbr"), ...parts(part)] : parts(part))));
+  String(text).split(after).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
 
 // ---- windows ------------------------------------------------------------------------------
 
@@ -80,7 +87,7 @@ const field = (key) => $(`f-${key}`);
 
 function fill(select, all, values) {
   select.append(h("option", { value: "" }, all));
-  for (const value of values) select.append(h("option", { value }, parts(value).map((p) => p.textContent ?? p)));
+  for (const value of values) select.append(h("option", { value }, spelled(value)));
 }
 
 function setUpFilters() {
@@ -376,7 +383,7 @@ function body(window, told) {
   ].flat(3).filter(Boolean);
 }
 
-const pre = (text, label) => h("pre", { tabindex: "0", role: "region", "aria-label": label }, parts(text));
+const pre = (text, label) => h("pre", { tabindex: "0", role: "region", "aria-label": label }, text);
 
 function struck(fired) {
   const s = fired.source;
@@ -388,7 +395,7 @@ function struck(fired) {
     h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "source code" }, s.lines.map((line, i) => {
       const hit = s.first + i === s.line;
       return h("span", { class: hit ? "line hit" : "line" },
-        h("span", { class: "no" }, `${hit ? "▸" : " "}${String(s.first + i).padStart(4)}  `), parts(line), "\n");
+        h("span", { class: "no" }, `${hit ? "▸" : " "}${String(s.first + i).padStart(4)}  `), line, "\n");
     })));
 }
 
@@ -446,7 +453,7 @@ function setStep(step, remember) {
     else button.removeAttribute("aria-current");
   }
   $("range").value = view.step;
-  $("range").setAttribute("aria-valuetext", `step ${view.step + 1}: ${said(view.entries[view.step])}`);
+  $("range").setAttribute("aria-valuetext", spelled(`step ${view.step + 1}: ${said(view.entries[view.step])}`));
   $("at").textContent = `${view.step + 1} / ${last + 1}`;
   $("first").disabled = $("back").disabled = view.step === 0;
   $("last").disabled = $("on").disabled = view.step === last;
@@ -646,7 +653,7 @@ function shownValue(value, before, label, twin) {
     return table(Object.entries(value).map(([k, v]) => ({ name: k, value: v })), undefined, label,
       twin && typeof twin === "object" ? Object.entries(twin).map(([k, v]) => ({ name: k, value: v })) : undefined);
   if (Array.isArray(value) && !value.length) return h("p", { class: "value" }, "no rows");
-  return h("pre", { class: "value" }, parts(typeof value === "string" ? value : JSON.stringify(value, null, 1)));
+  return h("pre", { class: "value" }, typeof value === "string" ? value : JSON.stringify(value, null, 1));
 }
 
 const MOST_ROWS = 200;
@@ -717,8 +724,10 @@ function onKey(event) {
       d: () => view.difference.seen >= 0 && setStep(view.difference.seen, true),
       c: () => showTab(besides === "state" ? "control" : "state", false),
     } : {}),
-    ...(view && view.entries.length && !inRange && !inList && !target.closest("pre, .scroll") ? {
+    ...(view && view.entries.length && !inRange && !target.closest("pre, .scroll") ? {
       ArrowLeft: () => setStep(view.step - 1, true), ArrowRight: () => setStep(view.step + 1, true),
+    } : {}),
+    ...(view && view.entries.length && !inRange && !inList && !target.closest("pre, .scroll") ? {
       Home: () => setStep(0, true), End: () => setStep(view.entries.length - 1, true),
       ...(target.closest("#lifeline") ? { ArrowUp: () => setStep(view.step - 1, true), ArrowDown: () => setStep(view.step + 1, true) } : {}),
     } : {}),
