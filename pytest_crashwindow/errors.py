@@ -70,3 +70,9 @@ class UnsupportedPlatform(CrashWindowError):
 
     Next step: run these tests on Linux or macOS (in WSL or a container on Windows).
     """
+
+    def __str__(self) -> str:
+        return (
+            "a life needs fork, SIGKILL and SIGSTOP, which Windows doesn't have. "
+            "Run this test on Linux or macOS, or in WSL or a container."
+        )

@@ -6,6 +6,7 @@ uses the plugin.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ SETTINGS = pytest.StashKey[_settings.Settings]()
 ENGINE = pytest.StashKey["Engine"]()
 
 FIXTURE = "crashwindow"
+_LIVES = hasattr(os, "fork")  # else tests run as pytest runs them, and the fixture is an error
 SWEEP = "crash_windows"
 MARKERS = (
     "crash_at(point, nth=1, *, match=None): kill the life (SIGKILL) that passes this point for the n-th time. "
@@ -69,8 +71,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def engine_of(config: pytest.Config) -> Engine:
-    """The engine of this run, made when first needed."""
+    """The engine of this run, made when first needed. Raises UnsupportedPlatform."""
     if ENGINE not in config.stash:
+        if not _LIVES:
+            from .errors import UnsupportedPlatform
+
+            raise UnsupportedPlatform
         from .engine import Engine
 
         config.stash[ENGINE] = Engine(config, config.stash[SETTINGS])
@@ -143,7 +149,7 @@ def pytest_enter_pdb(config: pytest.Config) -> None:
 
 
 def _uses(item: pytest.Item) -> bool:
-    return FIXTURE in getattr(item, "fixturenames", ())
+    return _LIVES and FIXTURE in getattr(item, "fixturenames", ())
 
 
 def _is_sweep(item: pytest.Item) -> bool:
@@ -151,7 +157,7 @@ def _is_sweep(item: pytest.Item) -> bool:
 
 
 def _arms_something(item: pytest.Item) -> bool:
-    return any(mark.name.endswith("_at") and _is_ours(item.config, mark.name) for mark in item.iter_markers())
+    return _LIVES and any(mark.name.endswith("_at") and _is_ours(item.config, mark.name) for mark in item.iter_markers())
 
 
 def _is_ours(config: pytest.Config, marker: str) -> bool:
