@@ -7,6 +7,7 @@ import functools
 import os
 import random
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -242,10 +243,11 @@ class CrashWindow:
         woken, wake = os.pipe()
         resumed, resume = os.pipe()
         main = self._main(target, name, wake, resumed)
+        begins = time.monotonic_ns()  # the child may pass points before this process goes on
         child: Child = OwnChild(main) if self._in_world else GuardedChild(main, self.directory)
         os.close(wake)
         os.close(resumed)
-        self._world.tell("started", name, pid=child.pid)
+        self._world.tell("started", name, pid=child.pid, at=begins)
         return Life(name, child, files, self._world, woken, resume, self.plan.life_timeout)
 
     def _main(self, target: Callable[[], Any], name: str, wake: int, resumed: int) -> Callable[[], NoReturn]:
