@@ -112,7 +112,9 @@ def play(page: Path, folder: Path) -> list[tuple[Block, str, str, str]]:
 
 # -- comparing -----------------------------------------------------------------------------------
 
-_LEFT_OUT = re.compile(r"^(platform|rootdir:|plugins:|cachedir:|configfile:|asyncio: mode|timeout( method)?:|created:|bringing up nodes)")
+_LEFT_OUT = re.compile(
+    r"^(platform|rootdir:|plugins:|cachedir:|configfile:|asyncio: mode|timeout( method)?:|created:|bringing up nodes)"
+)
 _ALIKE = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     (re.compile(r"(/[\w.\-]+)*/pytest-of-[\w\-]+/pytest-\d+"), "<tmp>"),

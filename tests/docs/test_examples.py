@@ -26,7 +26,8 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     for block, command, said, printed in pages.play(page, folder):
         found = pages.first_difference(pages.alike(said), pages.alike(printed, folder))
         where = f"{_id(page)}:{block.line}: $ {command}"
-        assert found is None, f"{where}\nthe first line that differs: {found}\nprinted:\n{printed}"
+        again = f"python tests/docs/pages.py {_id(page)}"
+        assert found is None, f"{where}\nthe first line that differs: {found}\n{again} puts this in:\n{printed}"
 
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=_id)

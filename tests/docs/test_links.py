@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_crashwindow.report import kinds
+
 sys.path.insert(0, str(Path(__file__).parent))
 import pages
 
@@ -69,3 +71,10 @@ def test_pages_that_messages_name() -> None:
             path, _, anchor = link.partition("#")
             assert (pages.ROOT / path).exists(), f"{_id(file)} names {link}"
             assert not anchor or anchor in anchors(pages.ROOT / path), f"{_id(file)} names {link}"
+
+
+def test_pages_that_hints_name() -> None:
+    found = [kind for kind in vars(kinds).values() if isinstance(kind, kinds.Kind)]
+    assert found
+    for kind in found:
+        assert (pages.ROOT / "docs" / "how-to" / f"{kind.page}.md").exists(), kind
