@@ -157,7 +157,8 @@ def _is_sweep(item: pytest.Item) -> bool:
 
 
 def _arms_something(item: pytest.Item) -> bool:
-    return _LIVES and any(mark.name.endswith("_at") and _is_ours(item.config, mark.name) for mark in item.iter_markers())
+    names = {mark.name for mark in item.iter_markers()} if _LIVES else set[str]()
+    return any(name.endswith("_at") and _is_ours(item.config, name) for name in names)
 
 
 def _is_ours(config: pytest.Config, marker: str) -> bool:
