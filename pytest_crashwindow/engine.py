@@ -15,7 +15,7 @@ from . import probes as _probes
 from .arming import Faults
 from .audit_events import CPYTHON_EVENTS
 from .choosing import whole_id
-from .errors import CrashWindowError
+from .errors import BadOption, CrashWindowError
 from .fixture import CrashWindow
 from .planning import plan_of
 from .points import ENDS
@@ -36,7 +36,10 @@ class Engine:
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._config, self.settings = config, settings
         hook = config.hook
-        self.faults = Faults([*_faults.BUILT_IN, *_flat(hook.pytest_crashwindow_faults(config=config))])
+        try:
+            self.faults = Faults([*_faults.BUILT_IN, *_flat(hook.pytest_crashwindow_faults(config=config))])
+        except BadOption as error:
+            raise pytest.UsageError(str(error)) from None
         self.probes: list[Probe] = [
             *getattr(_probes, "BUILT_IN", ()),
             *_flat(hook.pytest_crashwindow_probes(config=config)),

@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,16 @@ from .windows import parse
 
 Record = dict[str, Any]
 """what is kept of a window that was run: id, verdict, outcome, seconds"""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What came out of comparing two controls."""
+
+    verdict: str = "passed"
+    text: str = ""
+    """why there can be no sweep"""
+    notes: tuple[str, ...] = ()
 
 
 class Sharing(Protocol):
@@ -29,6 +40,12 @@ class Sharing(Protocol):
 
     def done(self, window: str, record: Record) -> None:
         """It was run."""
+
+    def judgement(self) -> Judgement | None:
+        """Whether the control is good for a sweep, if somebody has found that out."""
+
+    def judge(self, judgement: Judgement) -> None:
+        """Somebody has."""
 
     def stopped(self) -> bool:
         """Whether the whole run is to stop."""
@@ -48,6 +65,12 @@ class Alone:
 
     def done(self, window: str, record: Record) -> None:
         self._records[window] = record
+
+    def judgement(self) -> Judgement | None:
+        return None
+
+    def judge(self, judgement: Judgement) -> None:
+        pass
 
     def stopped(self) -> bool:
         return False
@@ -84,6 +107,15 @@ class Shared:
         unfinished = self._directory / f"{_digest(window)}.part"
         unfinished.write_text(json.dumps(record))
         unfinished.replace(self._result_of(window))
+
+    def judgement(self) -> Judgement | None:
+        path = self._directory / "judgement"
+        return Judgement(**json.loads(path.read_text())) if path.exists() else None
+
+    def judge(self, judgement: Judgement) -> None:
+        unfinished = self._directory / f"judgement.{os.getpid()}"
+        unfinished.write_text(json.dumps(asdict(judgement)))
+        unfinished.replace(self._directory / "judgement")
 
     def stopped(self) -> bool:
         return (self._run / STOP).exists()

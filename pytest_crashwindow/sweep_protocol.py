@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import traceback
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from .record import Hit
 from .report import sweeps as wording
 from .report import timeline
 from .report.kinds import Control
-from .sharing import Record, Shared, Sharing
+from .sharing import Judgement, Record, Shared, Sharing
 from .sweep import SweepPlan, difference, order_differs, sampled
 from .windows import Window
 from .worlds import Outcome, Worlds
@@ -102,13 +103,23 @@ class SweepProtocol(Protocol):
             verdict: list[pytest.TestReport] = []
             if self._setup.passed and not self.config.getoption("setuponly", False):
                 with self.worlds() as worlds:
-                    verdict = self._sweep(worlds)
+                    verdict = self._sweep_or_error(worlds)
             if verdict:
                 self.echo(verdict[-1])
             teardown = self.teardown()
         finally:
             release(self.item)
         self._report_itself([self._setup, *verdict, teardown])
+
+    def _sweep_or_error(self, worlds: Worlds) -> list[pytest.TestReport]:
+        """An error in somebody's hook is this sweep's, and the run goes on."""
+        began = time.time()
+        try:
+            return self._sweep(worlds)
+        except pytest.exit.Exception:
+            raise
+        except Exception as error:
+            return self._failed("".join(traceback.format_exception(error)), began, "error")
 
     def _sweep(self, worlds: Worlds) -> list[pytest.TestReport]:
         """Run what is to be run; the reports of the sweep's own call phase."""
@@ -125,14 +136,13 @@ class SweepProtocol(Protocol):
         self._progress.happened = Control.of(timeline.entries(control.world, self.effects()))
         if self.engine.settings.report:
             self._progress.control = self.story(control)["timeline"]
-        if not self._pin.shard:
-            again = self.world(worlds, None)
-            problem = self._unsteady(hits, again)
-            if problem:
-                return self._failed(problem, began, "unsteady control")
-            problem = self._misspelt(hits)
-            if problem:
-                return self._failed(problem, began, "error")
+        judgement = self._sharing.judgement()
+        if judgement is None:  # every worker that comes first compares for itself: none runs windows unjudged
+            judgement = self._judged(hits, self.world(worlds, None))
+            self._sharing.judge(judgement)
+        self._progress.notes += judgement.notes
+        if judgement.text:
+            return self._failed(judgement.text, began, judgement.verdict)
         self._progress.points = list(dict.fromkeys(hit.point for hit in hits))
         windows = self._plan.windows(hits, self._calls)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
@@ -311,26 +321,21 @@ class SweepProtocol(Protocol):
             report.__dict__["crashwindow_sweep"] = self._summary({}, "control " + control.verdict)
         return control.reports
 
-    def _unsteady(self, hits: list[Hit], again: Outcome) -> str:
-        """Why two controls differ, or nothing."""
+    def _judged(self, hits: list[Hit], again: Outcome) -> Judgement:
+        """Whether a control and its repetition make a sweep possible."""
         if again.verdict != "passed":
-            return wording.second_control_failed(again.reports[-1].longreprtext)
+            return Judgement("unsteady control", wording.second_control_failed(again.reports[-1].longreprtext))
         other = again.world.hits()
         found = difference(hits, other)
         if found:
-            return wording.unsteady(found)
-        if order_differs(hits, other):
-            self._progress.notes.append("the two controls passed the same points in a different order (threads?)")
-        return ""
-
-    def _misspelt(self, hits: list[Hit]) -> str:
-        """What to say of a point that the marker spells out and no code has, or nothing."""
+            return Judgement("unsteady control", wording.unsteady(found))
+        notes = [wording.ORDER_DIFFERS] if order_differs(hits, other) else []
         known = self.engine.known_points(list(self._calls)) | {hit.point for hit in hits}
         for name in self._plan.unpassed(hits):
             if not any(matches(name, point) for point in known):
-                return wording.unknown_point(name, near_names(name, known), hits)
-            self._progress.notes.append(f"{name} was asked for, and the control doesn't pass it")
-        return ""
+                return Judgement("error", wording.unknown_point(name, near_names(name, known), hits))
+            notes.append(wording.not_passed(name))
+        return Judgement(notes=tuple(notes))
 
     def _failed(self, text: str, began: float, verdict: str) -> list[pytest.TestReport]:
         report = self.quiet("call")

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 _MOST = 10
 
 
+ORDER_DIFFERS = "the two controls passed the same points in a different order (threads?)"
+
+
+def not_passed(name: str) -> str:
+    """A point that exists and is asked for by name."""
+    return f"{name} was asked for, and the control doesn't pass it"
+
+
 def no_window(plan: SweepPlan, hits: Sequence[Hit]) -> str:
     """A control that gives nothing to try."""
     if not hits:
