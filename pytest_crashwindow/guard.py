@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 
 from .errors import CrashWindowError, WorldBroken
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 30.0  # seconds for processes to be gone after SIGKILL; one in an uninterruptible call may need them
 
@@ -250,6 +251,7 @@ class _Keeper:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
+            die_with_parent()
             self._child_main(order)
         except BaseException:
             traceback.print_exc()
@@ -269,6 +271,12 @@ class _Keeper:
     def _tell(self, event: str, **more: Any) -> None:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._events, json.dumps({"event": event, **more}).encode() + b"\n")
+
+
+def die_with_parent() -> None:
+    """A second belt, for a guard that is killed itself: its children go with it (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def become_subreaper() -> None:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .arming import Faults, armed_for_window, check_end
+from .calls import refusal
 from .errors import BadOption
 from .faults import Fault
+from .installing import kind_of
 from .points import Armed, is_glob, matches, split_end, split_exclusions
 from .record import Hit
 from .windows import Step, Window
@@ -40,8 +42,10 @@ class Kind:
 
 def _makes_sense(fault: Fault, point: str, calls: frozenset[str]) -> bool:
     call, end = split_end(point)
-    if fault.only_calls:
-        return call in calls and end in fault.ends
+    if fault.only_calls and not (call in calls and end in fault.ends):
+        return False
+    if call in calls and refusal(call, kind_of(call) or "", fault.name):
+        return False
     return not (fault.name == "lost_ack" and end == "enter")
 
 

@@ -107,6 +107,9 @@ class Worlds:
             return self._run(self._guard, world, started)
         except WorldBroken as error:
             self.close()
+            for pid in world.running().values():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(pid, signal.SIGKILL)
             self._problem = str(error)
             return self._failed(world, Problem("error", self._problem), started)
 
