@@ -27,19 +27,21 @@ FIXTURE = "crashwindow"
 _LIVES = hasattr(os, "fork")  # else tests run as pytest runs them, and the fixture is an error
 SWEEP = "crash_windows"
 MARKERS = (
-    "crash_at(point, nth=1, *, match=None): kill the life (SIGKILL) that passes this point for the n-th time. "
-    "The test fails if none does. Markers of this kind need the fixture `crashwindow` and can be stacked.",
-    "lost_ack_at(point, nth=1, *, error=TimeoutError, match=None): the call takes effect, its caller gets the "
+    "crash_at(point, nth=1, *, match=None): kill the process (SIGKILL) that passes this point for the n-th time. "
+    "The test fails if none does. Needs the fixture `crashwindow`, as all of these; they can be stacked. match: a glob "
+    "for an argument of the point.",
+    "lost_ack_at(point, nth=1, *, error=TimeoutError, match=None): the call takes effect, and its caller gets the "
     "exception instead of the answer. nth=None: every time.",
-    "error_at(point, error, nth=1, *, match=None): the call doesn't happen, its caller gets the exception. "
+    "error_at(point, error, nth=1, *, match=None): the call doesn't happen, and its caller gets the exception. "
     "nth=None: every time.",
-    'pause_at(point, nth=1, *, scope="life", hold=(), match=None): stop the life (SIGSTOP), or with '
+    'pause_at(point, nth=1, *, scope="life", hold=(), match=None): stop the process (SIGSTOP), or with '
     'scope="thread" one thread, until the test resumes it.',
-    "duplicate_at(call, nth=1, *, match=None): perform an attached call twice; the caller gets the second answer.",
+    "duplicate_at(call, nth=1, *, match=None): make an attached call twice; the caller gets the second answer.",
     "delay_at(point, seconds, nth=1, *, match=None): the point takes this much longer.",
     "crash_windows(points=None, *, crash=None, lost_ack=None, error=None, pause=None, duplicate=None, delay=None, "
-    "calls=(), depth=None, max_windows=None): run the test once without a fault, and then once for every "
-    "place in the code where the fault can strike. Each such window is reported as a test of its own.",
+    "calls=(), depth=None, max_windows=None): run the test once without a fault, and then once for every point that "
+    "it passed, with the fault there. Each such window is reported as a test of its own. Values are globs for points; "
+    "without any, the process is killed at every point.",
     "crashwindow_calls(*calls): attach points to calls such as 'shop.mail:Mailer.send' for this test.",
 )
 
@@ -88,9 +90,10 @@ def crashwindow(
     request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CrashWindow]:
     """Runs code in processes of its own that crash, pause or lose answers at chosen points.
-
-    `crashwindow.run(function, ...)` runs a function in a new process (a *life*) and tells what became of
-    it; `start`, `supervise` and `resume_all` do more. `clock`, `effects` and `state` outlive every life.
+    `crashwindow.run(function, *args)` runs a function in a new process, a *life*, and tells what became of
+    it: `life.crashed`, `life.value`, `life.hits`. `supervise` starts it again after each death. `clock`,
+    `effects` and directories named by `state` outlive every life. Which faults happen is said by markers:
+    `crash_at`, `lost_ack_at`, ... (one place), `crash_windows` (every place); see `pytest --markers`.
     """
     item = request.node
     if not isinstance(item, pytest.Item):

@@ -84,12 +84,19 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 OPTIONS = (
-    Option("points", _names, (), "globs for the points to use; !GLOB excludes", "linelist", flag=False),
+    Option(
+        "points",
+        _names,
+        (),
+        "globs for the points to use; !GLOB excludes (default: the project's own audit events, attached calls, probes)",
+        "linelist",
+        flag=False,
+    ),
     Option(
         "calls",
         _names,
         (),
-        "calls to attach points to, such as shop.mail:Mailer.send",
+        "calls to attach points to, in any code: shop.mail:Mailer.send",
         "linelist",
         flag=False,
     ),
@@ -101,13 +108,13 @@ OPTIONS = (
         "linelist",
         flag=False,
     ),
-    Option("list", _yes, False, "run controls only and list the points and windows of each sweep", "bool"),
-    Option("window", str, None, "run only this window of the selected sweeps", metavar="ID"),
+    Option("list", _yes, False, "try nothing: list the points and windows of each sweep", "bool"),
+    Option("window", str, None, "run only this window of the selected sweeps, such as shop.paid+1:crash", metavar="ID"),
     Option(
         "depth",
         _whole(1),
         1,
-        "2 sweeps the lives that follow a fault as well (crash during recovery)",
+        "2: sweep what runs after a fault as well (crash during recovery); default: 1",
         "int",
         metavar="N",
     ),
@@ -115,11 +122,11 @@ OPTIONS = (
         "max_windows",
         _whole(1),
         None,
-        "run at most so many windows of each sweep, drawn by the seed",
+        "run a sample: at most so many windows of each sweep (default: all)",
         "int",
         metavar="N",
     ),
-    Option("seed", _whole(0), 0, "the seed for --crashwindow-max-windows", "int", metavar="N"),
+    Option("seed", _whole(0), 0, "which sample --crashwindow-max-windows draws (default: 0)", "int", metavar="N"),
     Option(
         "report",
         _names,
@@ -132,7 +139,7 @@ OPTIONS = (
         "life_timeout",
         _seconds,
         30.0,
-        "seconds that a life may take before it counts as hung",
+        "seconds after which a started process counts as hung (default: 30)",
         "float",
         metavar="S",
     ),
@@ -140,10 +147,10 @@ OPTIONS = (
         "death",
         _one_of("kill", "exit"),
         "kill",
-        "how `crash` ends a life: SIGKILL, or os._exit",
+        "how a crash ends a process: kill (SIGKILL, the default), or exit (os._exit, for coverage)",
         metavar="HOW",
     ),
-    Option("off", _yes, False, "run controls only: no fault is armed", "bool"),
+    Option("off", _yes, False, "run each test once and without any fault", "bool"),
 )
 
 
