@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import wait_until
+
+from .waiting import wait_until
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
