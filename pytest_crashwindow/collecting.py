@@ -56,7 +56,7 @@ class Collector:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The section of the sweeps."""
-        if not self.sweeps:
+        if not self.sweeps or self._config.option.no_summary:
             return
         from .report.terminal import lines
 

@@ -94,9 +94,7 @@ def test_two_faults_of_one_name_are_an_error(shop: Run, pytester: pytest.Pyteste
     pytester.makeconftest(PLUGIN.replace('"garble"', '"crash"'))
     result = shop("")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["*two faults are called 'crash'; a registered fault needs a name of its own*"]
-    )
+    result.stderr.fnmatch_lines(["*two faults are called 'crash'; a registered fault needs a name of its own*"])
 
 
 # -- windows and their results -------------------------------------------------------------------

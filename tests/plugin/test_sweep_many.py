@@ -74,7 +74,11 @@ def processes_in(directory: Path) -> list[str]:
     found = []
     for process in Path("/proc").iterdir():
         try:
-            if process.name.isdigit() and process.name != str(os.getpid()) and (process / "cwd").readlink().is_relative_to(directory):
+            if (
+                process.name.isdigit()
+                and process.name != str(os.getpid())
+                and (process / "cwd").readlink().is_relative_to(directory)
+            ):
                 found.append((process / "cmdline").read_text())
         except OSError:
             continue
