@@ -6,7 +6,8 @@ A block is run when its info string says how:
     ```console                       `$ command`, then what it prints
 
 In printed text a line `...` stands for any lines. Times, process ids, paths and the width of rules don't
-count. Run as a program, this writes what the commands print into the pages:
+count. Run as a program, this writes what the commands print into the pages, and the blocks of a page into its
+translation:
 
     python tests/docs/pages.py docs/tutorial.md
 """
@@ -183,6 +184,29 @@ def _shown(command: str, said: str, printed: str, folder: Path) -> str:
     return f"$ {command}\n" + "".join(f"{line.rstrip()}\n" for line in clean.splitlines() if not _LEFT_OUT.match(line))
 
 
+def translation(page: Path) -> Path:
+    """Where the same page is in Chinese, if it is."""
+    return page.with_suffix(".zh-CN.md")
+
+
+def copy_blocks(page: Path) -> None:
+    """Put the runnable blocks of a page into its translation, in order."""
+    other = translation(page)
+    source = [block for block in blocks(page) if is_shared(block)]
+    target = [block for block in blocks(other) if is_shared(block)]
+    text = other.read_text(encoding="utf-8")
+    for new, old in reversed(list(zip(source, target, strict=True))):
+        text = text[: old.start] + new.text + text[old.start + len(old.text) :]
+    other.write_text(text, encoding="utf-8")
+
+
+def is_shared(block: Block) -> bool:
+    """Whether it must be the same in a translation. Commands that are only to be read may have comments."""
+    return block.language != "sh"
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         rewrite(Path(name))
+        if translation(Path(name)).exists():
+            copy_blocks(Path(name))

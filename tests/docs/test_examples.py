@@ -16,7 +16,9 @@ def _id(page: Path) -> str:
     return str(page.relative_to(pages.ROOT))
 
 
-RUNNABLE = [page for page in pages.PAGES if any(block.title for block in pages.blocks(page))]
+TRANSLATED = [page for page in pages.PAGES if pages.translation(page).exists()]
+WITH_FILES = [page for page in pages.PAGES if any(block.title for block in pages.blocks(page))]
+RUNNABLE = [page for page in WITH_FILES if page not in map(pages.translation, TRANSLATED)]
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=_id)
@@ -40,4 +42,18 @@ def test_python_is_python(page: Path) -> None:
 @pytest.mark.parametrize("page", pages.PAGES, ids=_id)
 def test_a_page_with_commands_has_the_files_they_need(page: Path) -> None:
     kinds = {block.language for block in pages.blocks(page) if block.title is None}
-    assert page in RUNNABLE or "console" not in kinds, "a console block is run: use sh for what is only to be read"
+    assert page in WITH_FILES or "console" not in kinds, "a console block is run: use sh for what is only to be read"
+
+
+@pytest.mark.parametrize("page", TRANSLATED, ids=_id)
+def test_a_translation_has_the_same_examples(page: Path) -> None:
+    both = [pages.blocks(page), pages.blocks(pages.translation(page))]
+    here, there = ([(b.info, b.text) for b in of if pages.is_shared(b)] for of in both)
+    assert here == there
+
+
+@pytest.mark.parametrize("page", TRANSLATED, ids=_id)
+def test_a_translation_has_the_same_sections(page: Path) -> None:
+    both = [pages.without_blocks(page), pages.without_blocks(pages.translation(page))]
+    here, there = ([line.split()[0] for line in text.splitlines() if line.startswith("#")] for text in both)
+    assert here == there
