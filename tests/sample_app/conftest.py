@@ -19,6 +19,8 @@ from sample_app.ticket_client import TicketClient
 from sample_app.ticket_desk import Desk
 from sample_app.ticket_server import TicketServer
 
+from .office import Office, people
+
 Act = Callable[[], object]
 DiesAt = Callable[[str, Act], bool]
 Serve = Callable[..., TicketClient]
@@ -46,6 +48,17 @@ def fast_home(tmp_path: Path, crashwindow: CrashWindow) -> Iterator[Path]:
         db.init(home)
         crashwindow.state(home)
         yield home
+
+
+@pytest.fixture
+def approved(fast_home: Path) -> Path:
+    """`fast_home` with a report whose publication Bo has approved; job 2 is to publish it."""
+    people(fast_home)
+    office = Office(fast_home, Hands(), lambda: TicketClient(""))
+    office.submit()
+    worker.run_until_idle(fast_home, "A", office.clock)
+    office.approve()
+    return fast_home
 
 
 @pytest.fixture

@@ -78,11 +78,15 @@ class Service:
         url = f"http://127.0.0.1:{self.port}"
         return TicketClient(url, mode=self.mode, retention=self.retention, timeout=patience)
 
+    @property
+    def died(self) -> bool:
+        return self.life is not None and (self.life.crashed or self.life.outcome == "killed")
+
     def recover(self) -> None:
         """Start it again if it died; wake it if it was paused, and let it end what it was doing."""
         life = self.life
         assert life is not None
-        if life.crashed or life.outcome == "killed":
+        if self.died:
             self.start()
         elif life.paused:
             life.resume(wait=False)
@@ -127,17 +131,21 @@ class Office:
     def work(self, name: str = "A") -> None:
         worker.run_until_idle(self.home, name, self.clock, self.clock.advance, worker.Tools(self.client()))
 
-    def settle_by_hand(self) -> None:
-        """What an operator does who has looked into the service's ledger."""
-        for row in jobs.everything(self.home):
-            if row["state"] == "uncertain":
-                assert intents.of_job(self.home, row["job_id"]), "an uncertain job is explained by its intent"
-                assert jobs.claim(self.home, "C", self.clock() + 1000) is None, "and never claimed again"
-                tickets = [ticket["ticket_id"] for ticket in ledger(self.home)]
-                if tickets:
-                    resolve.happened(self.home, row["job_id"], tickets[0], "ledger", self.clock())
-                else:
-                    resolve.did_not_happen(self.home, row["job_id"], "ledger", self.clock())
+    def settle_by_hand(self) -> bool:
+        """What an operator does who has looked into the service's ledger. Whether there was a need."""
+        uncertain = [row["job_id"] for row in jobs.everything(self.home) if row["state"] == "uncertain"]
+        for job_id in uncertain:
+            assert intents.of_job(self.home, job_id), "an uncertain job is explained by its intent"
+            assert jobs.claim(self.home, "C", self.clock() + 1000) is None, "and never claimed again"
+            tickets = [ticket["ticket_id"] for ticket in ledger(self.home)]
+            if tickets:
+                resolve.happened(self.home, job_id, tickets[0], "ledger", self.clock())
+            else:
+                resolve.did_not_happen(self.home, job_id, "ledger", self.clock())
+        return bool(uncertain)
+
+    def facts(self) -> Facts:
+        return facts(self.home)
 
     def check(self) -> None:
         """Everything happened, and nothing twice."""
