@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_crashwindow import CrashWindow
-from sample_app import jobs
+from sample_app import jobs, worker
 
 from .office import LOCKED, Office, Service, people
 
@@ -70,11 +70,11 @@ def test_sweep_of_the_service_being_killed_at_any_instant_of_the_worker(
 ) -> None:
     service = Service(crashwindow, approved).start()
     office = Office(approved, crashwindow.clock, service.client)
-    worker = crashwindow.run(office.work, "A")
-    if worker.paused:
+    turn = crashwindow.run(worker.work_once, approved, "A", crashwindow.clock, worker.Tools(service.client()))
+    if turn.paused:
         assert service.life is not None
         service.life.kill()
-        assert worker.resume().outcome == "returned"
+        assert turn.resume().outcome == "returned"
         service.start()
     crashwindow.clock.advance(jobs.LEASE)
     assert crashwindow.run(office.work, "B").outcome == "returned"
