@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready-$(shell cksum pyproject.toml | cut -d' ' -f1)
 ARGS ?=
 
-.PHONY: demo test lint bench build clean
+.PHONY: demo test lint bench build clean environment
 
 demo: $(READY)
 	@echo "== The sample app tells its two stories, read back from its databases =="
@@ -26,7 +26,7 @@ demo: $(READY)
 
 test: $(READY)
 	@echo "== The tests of the plugin and of the sample app =="
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: $(READY)
 	@echo "== Lint, format and types =="
@@ -42,6 +42,8 @@ build: $(READY)
 	@echo "== Wheel and source distribution into dist/ =="
 	rm -rf dist
 	$(BIN)/python -m build
+
+environment: $(READY)
 
 clean:
 	rm -rf $(VENV) build dist reports
