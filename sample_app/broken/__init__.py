@@ -1,8 +1,9 @@
 """One part of the app each, with exactly one mistake: what the plugin has to find.
 
 A module declares its correct twin (`TWIN`, as `module:function`; the variant's function has the
-same name) and the windows that expose it (`FAILS_AT`, ids of the form `POINT+N:FAULT`). Where the
-twin has points of its own the variant passes the same ones, as far as it has the same instants.
+same name), what it does to a user (`HARM`), and the windows that expose it (`FAILS_AT`, ids of the
+form `POINT+N:FAULT`). Where the twin has points of its own the variant passes the same ones, as far
+as it has the same instants.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import sqlite3
 from sample_app import approvals
 
 TWIN = "sample_app.approvals:check"
+HARM = "What nobody has read is published in somebody's name."
 # The report is edited while the worker is dead. (A job that nobody has claimed ends with the edit.)
 FAILS_AT = (
     "sample_app.job.claimed+1:crash",

@@ -11,6 +11,7 @@ import sqlite3
 from sample_app import approvals, reports
 
 TWIN = "sample_app.approvals:check"
+HARM = "1,200.50 EUR were approved, and 1,200.50 JPY are published."
 # The currency is told while the worker is dead, paused, or not yet there.
 FAILS_AT = (
     "sample_app.job.before_claimed+1:crash",

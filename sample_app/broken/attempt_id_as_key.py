@@ -15,6 +15,7 @@ from sample_app.jobs import Claim
 from sample_app.ticket_client import TicketClient
 
 TWIN = "sample_app.ticket_effect:ensure"
+HARM = "Two tickets for one report."
 FAILS_AT = ("sample_app.ticket.sent+1:crash", "sample_app.intent.before_confirmed+1:crash")
 
 

@@ -14,6 +14,7 @@ from sample_app import backup as correct
 from sample_app import db
 
 TWIN = "sample_app.backup:backup"
+HARM = "The restored backup lacks the last reports, and nothing says so."
 # Wherever a process died with a commit in the WAL.
 FAILS_AT = (
     "sample_app.job.claimed+1:crash",

@@ -12,6 +12,7 @@ from pathlib import Path
 from sample_app import jobs
 
 TWIN = "sample_app.cancel:cancel"
+HARM = "The cancelled job is done all the same."
 FAILS_AT = ("sample_app.cancel.requested+1:crash",)
 
 stopped: set[int] = set()

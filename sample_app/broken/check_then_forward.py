@@ -12,6 +12,7 @@ from pathlib import Path
 from sample_app import db
 
 TWIN = "sample_app.pages:write"
+HARM = "The page falls back to the text of a worker that was replaced."
 FAILS_AT = ("sample_app.page.checked+1:pause",)
 
 

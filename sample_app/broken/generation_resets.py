@@ -16,6 +16,7 @@ from sample_app import db, events
 from sample_app.jobs import LEASE, Claim
 
 TWIN = "sample_app.jobs:claim"
+HARM = "The stale worker's report is kept, the valid one refused."
 FAILS_AT = (
     "sample_app.job.claimed+1:pause",
     "sample_app.job.computed+1:pause",

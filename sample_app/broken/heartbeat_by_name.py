@@ -13,6 +13,7 @@ from sample_app import db
 from sample_app.jobs import LEASE
 
 TWIN = "sample_app.jobs:heartbeat"
+HARM = "A dead worker's successor is kept alive by a ghost: its lease never runs out when it should."
 # Replaced by a worker of the same name, it wakes and is told that it holds the job.
 FAILS_AT = ("sample_app.job.claimed+1:pause",)
 

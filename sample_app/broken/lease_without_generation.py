@@ -13,6 +13,7 @@ from sample_app import db, jobs, outbox, reports
 from sample_app.moves import move
 
 TWIN = "sample_app.reports:finish"
+HARM = "The stale worker's report is kept, the valid one refused."
 # Paused past its lease, and woken while the next holder is at work.
 FAILS_AT = (
     "sample_app.job.claimed+1:pause",

@@ -13,6 +13,7 @@ from sample_app import db, jobs
 from sample_app.moves import move
 
 TWIN = "sample_app.dead_letters:requeue"
+HARM = "The job that was put back has vanished: neither queued nor among the dead letters."
 FAILS_AT = ("sample_app.dead_letter.deleted+1:crash", "sample_app.dead_letter.before_commit+1:crash")
 
 

@@ -16,6 +16,7 @@ from sample_app.moves import move
 from sample_app.reports import Model, write_report
 
 TWIN = "sample_app.worker:work_on_report"
+HARM = "The job is done, and there is no report."
 FAILS_AT = (
     "sample_app.job.marked+1:crash",
     "sample_app.job.computed+1:crash",

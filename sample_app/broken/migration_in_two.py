@@ -15,6 +15,7 @@ from sample_app.migrations import currency_in
 from sample_app.moves import move
 
 TWIN = "sample_app.migrations:migrate"
+HARM = "Amounts without a currency count as migrated, and are worked on as they are."
 FAILS_AT = (
     "sample_app.migration.altered+1:crash",
     "sample_app.migration.job_migrated+1:crash",

@@ -13,6 +13,7 @@ from sample_app import db, jobs, outbox, reports
 from sample_app.moves import move
 
 TWIN = "sample_app.reports:finish"
+HARM = "The report is there, and its owner is never told."
 FAILS_AT = ("sample_app.report.committed+1:crash", "sample_app.outbox.before_commit+1:crash")
 
 

@@ -13,6 +13,7 @@ from sample_app import db, jobs, outbox, receiver, reports
 from sample_app.moves import move
 
 TWIN = "sample_app.reports:finish"
+HARM = "The owner is told of a report that doesn't exist."
 # Told, and then taken back; whoever looks before the recovery sees a notice without its report.
 FAILS_AT = ("sample_app.receiver.committed+1:crash", "sample_app.outbox.before_commit+1:crash")
 

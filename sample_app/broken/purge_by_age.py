@@ -13,6 +13,7 @@ from sample_app import db
 from sample_app.retention import DEFAULT, Policy, Purged
 
 TWIN = "sample_app.retention:purge"
+HARM = "The owner gets the same notice again, a month later."
 # The sender is unaware that the event arrived; the receiver forgets it; the event comes again.
 FAILS_AT = (
     "sample_app.receiver.committed+1:crash",

@@ -14,6 +14,7 @@ from sample_app.moves import move
 from sample_app.reaper import expired
 
 TWIN = "sample_app.reaper:reap"
+HARM = "A job is taken from a worker that is alive and well, and is done twice."
 FAILS_AT = ("sample_app.reaper.seen+1:pause",)
 
 

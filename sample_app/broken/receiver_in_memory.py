@@ -14,6 +14,7 @@ from sample_app import db
 from sample_app.receiver import Answer
 
 TWIN = "sample_app.receiver:receive"
+HARM = "The owner gets the same notice twice."
 FAILS_AT = (
     "sample_app.receiver.committed+1:crash",
     "sample_app.outbox.answered+1:crash",

@@ -15,6 +15,7 @@ from sample_app.digests import digest
 from sample_app.receiver import Answer
 
 TWIN = "sample_app.receiver:receive"
+HARM = "The owner is never told; every repeat is answered as a duplicate."
 FAILS_AT = ("sample_app.receiver.marked+1:crash", "sample_app.receiver.before_commit+1:crash")
 
 

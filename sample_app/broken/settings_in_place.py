@@ -14,6 +14,7 @@ from pathlib import Path
 from sample_app.settings import NAME, Settings
 
 TWIN = "sample_app.settings:save"
+HARM = "The next start finds no settings, or half of them."
 FAILS_AT = ("sample_app.settings.opened+1:crash", "sample_app.settings.written+1:crash")
 
 

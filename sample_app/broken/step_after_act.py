@@ -16,6 +16,7 @@ from sample_app.publishing import publish
 from sample_app.ticket_client import TicketClient
 
 TWIN = "sample_app.publishing:work_on_publication"
+HARM = "Two tickets for one report."
 FAILS_AT = ("sample_app.ticket.sent+1:crash", "sample_app.job.computed+1:crash")
 
 

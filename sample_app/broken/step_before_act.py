@@ -16,6 +16,7 @@ from sample_app.publishing import publish
 from sample_app.ticket_client import TicketClient
 
 TWIN = "sample_app.publishing:work_on_publication"
+HARM = "A page is published whose ticket was never made."
 FAILS_AT = ("sample_app.step.saved+1:crash",)
 
 

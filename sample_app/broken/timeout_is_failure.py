@@ -16,6 +16,7 @@ from sample_app.jobs import Claim
 from sample_app.ticket_client import TicketClient
 
 TWIN = "sample_app.ticket_effect:ensure"
+HARM = "Two tickets for one report."
 FAILS_AT = ("sample_app.ticket_client:TicketClient.create:exit+1:lost_ack",)
 
 
