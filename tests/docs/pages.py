@@ -127,6 +127,7 @@ _ALIKE = (
     (re.compile(r"\d+\.\d+ s\b"), "N s"),
     (re.compile(r"0\.\d+ seconds"), "N seconds"),
     (re.compile(r"([=_\-])\1{3,}"), r"\1\1\1"),
+    (re.compile(r"^((FAILED|ERROR) \S+) - .*"), r"\1"),  # cut to the width, and not by every pytest
     (re.compile(r" +"), " "),
 )
 
