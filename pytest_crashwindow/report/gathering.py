@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..windows import parse
+from . import matrix
 
 Test = dict[str, Any]
 Window = dict[str, Any]
@@ -108,10 +109,15 @@ def _in_order(windows: Iterable[Window], points: list[str], control: list[dict[s
     hits = {entry["name"]: i for i, entry in enumerate(control) if entry["kind"] == "point"}
     names = {point: i for i, point in enumerate(points)}
 
-    def place(window: Window) -> list[tuple[int, int, int]]:
+    def place(window: Window) -> list[tuple[int, int, int, tuple[int, str]]]:
         parsed = parse(window["window"])
         return [
-            (hits.get(f"{step.point}+{step.hit}", len(control)), names.get(step.point, len(names)), step.hit)
+            (
+                hits.get(f"{step.point}+{step.hit}", len(control)),
+                names.get(step.point, len(names)),
+                step.hit,
+                matrix.place_of(step.fault),
+            )
             for step in (parsed.steps if parsed else ())
         ]
 

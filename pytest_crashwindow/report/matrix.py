@@ -83,7 +83,7 @@ def of(points: Iterable[str], windows: Iterable[dict[str, Any]]) -> Matrix:
     swept = list(dict.fromkeys(point for point, _ in cells))
     passed = list(dict.fromkeys(points))
     rows = [point for point in passed if point in swept] + [point for point in swept if point not in passed]
-    faults = sorted({fault for _, fault in cells}, key=_place)
+    faults = sorted({fault for _, fault in cells}, key=place_of)
     return Matrix(rows, faults, cells, [point for point in passed if point not in swept])
 
 
@@ -96,7 +96,8 @@ def _count(cell: Cell, window: dict[str, Any]) -> None:
     cell.others[name] = cell.others.get(name, 0) + 1
 
 
-def _place(fault: str) -> tuple[int, str]:
+def place_of(fault: str) -> tuple[int, str]:
+    """Faults stand in this order wherever they are told side by side."""
     kind = fault.partition(".")[0]
     return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), fault)
 
