@@ -54,10 +54,10 @@ def test_a_life_that_finds_the_database_locked(run: Run, mode: str) -> None:
     result.stdout.fnmatch_lines(
         [
             "*OperationalError: database is locked*",
-            "failed: the process was paused at job.updated",
-            BLAMED + "/jobs.db.",
+            "failed: life 'first' was paused right at job.updated",
+            BLAMED + "jobs.db.",
             "  A process that stalls there blocks all others*",
-            "*second*!! waits for life 'first', which is paused at job.updated+1 and holds the write lock of */jobs.db",
+            "*second*!! waits for life 'first', which is paused at job.updated+1 and holds the write lock of *jobs.db",
         ]
     )
 
@@ -66,7 +66,7 @@ def test_a_life_that_waits_until_its_time_is_over(run: Run) -> None:
     source = SWEEP.replace("MODE", "DELETE").replace("work, path,", "work, path, 60,")
     result = run(JOBS + source, "--crashwindow-life-timeout=1")
     result.assert_outcomes(passed=3, failed=2)
-    result.stdout.fnmatch_lines(["hung: the process was paused at job.updated", BLAMED])
+    result.stdout.fnmatch_lines(["hung: life 'first' was paused right at job.updated", BLAMED])
 
 
 def test_a_test_body_that_finds_the_database_locked(run: Run) -> None:

@@ -79,7 +79,9 @@ def test_it_finds_what_only_a_crash_during_recovery_breaks(run: Run) -> None:
 
 def test_the_story_of_a_pair_tells_both_faults(run: Run) -> None:
     result = run(WORK.replace('"work.*"', '"work.*", depth=2'))
-    result.stdout.fnmatch_lines(["failed: the process was killed at work.a, then the process was killed at work.b"])
+    result.stdout.fnmatch_lines(
+        ["failed: life 'work' was killed right at work.a, then life 'work-2' was killed right at work.b"]
+    )
 
 
 def test_depth_below_one_is_an_error(run: Run) -> None:

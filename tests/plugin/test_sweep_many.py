@@ -66,7 +66,7 @@ def test_300_windows_three_times(pytester: pytest.Pytester) -> None:
     for line in (pytester.path / "grown").read_text().splitlines():
         memory, descriptors = map(int, line.split())
         assert memory < 20e6
-        assert descriptors == 0
+        assert descriptors <= 0
 
 
 def processes_in(directory: Path) -> list[str]:

@@ -42,7 +42,7 @@ def test_the_window_fails_as_hung_and_the_run_goes_on(run: Run, method: str) -> 
             "Life 'sleeper'*:",
             "The test body:",
             "*in test_work",
-            "hung: the process was killed at work.a",
+            "hung: life 'worker' was killed right at work.a",
             "  work.a+1:crash (hung)*",
         ]
     )
