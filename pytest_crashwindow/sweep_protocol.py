@@ -97,6 +97,7 @@ class SweepProtocol(Protocol):
             super().run()
             return
         if isinstance(self._sharing, Shared) and self._pin.shard and self._sharing.finished():
+            self._only_tear_down()
             return
         try:
             self._setup = self.phase("setup")
@@ -299,6 +300,13 @@ class SweepProtocol(Protocol):
             self.hook.pytest_runtest_logfinish(nodeid=self._id, location=_location(self.item, self._id))
         if isinstance(self._sharing, Shared):
             self._sharing.finish(any(report.failed for report in reports))
+
+    def _only_tear_down(self) -> None:
+        """Nothing is left to run. What the item before left standing for this one (its module) has to go."""
+        setup_state = self.session._setupstate
+        call = pytest.CallInfo.from_call(lambda: setup_state.teardown_exact(self.nextitem), when="teardown")
+        if call.excinfo is not None:
+            self._report_shard([self.hook.pytest_runtest_makereport(item=self.item, call=call)])
 
     def _report_shard(self, reports: list[pytest.TestReport]) -> None:
         """A shard tells shard 0 what went wrong; only when that has spoken already it reports itself."""
