@@ -354,7 +354,7 @@ class TestNoPoint:
             (state / "a").read_text()
             os.close(os.open(state / "a", os.O_RDONLY))
             os.listdir(state)
-            shutil.copy(state / "a", "/dev/null")
+            shutil.copyfile(state / "a", "/dev/null")
 
         assert calls(run(body)) == []
 
