@@ -239,12 +239,13 @@ class Life:
         return _text_of(self._files.stderr)
 
     def _over_result(self) -> Result:
+        __tracebackhide__ = True
         self._look()
         if self._result is None:
             hint = {
                 "running": "is still running: wait() for it",
                 "paused": "is paused: resume() it",
-            }.get(self._state, f"has no value, it {'was ' if self._state != 'timed out' else ''}{self._state}")
+            }.get(self._state, f"has no value, it {'was ' if self._state == 'killed' else ''}{self._state}")
             raise LifeNotOver(f"life {self.name!r} {hint}")
         return self._result
 

@@ -114,7 +114,8 @@ def play(page: Path, folder: Path) -> list[tuple[Block, str, str, str]]:
 # -- comparing -----------------------------------------------------------------------------------
 
 _LEFT_OUT = re.compile(
-    r"^(platform|rootdir:|plugins:|cachedir:|configfile:|asyncio: mode|timeout( method)?:|created:|bringing up nodes)"
+    r"^(platform|rootdir:|plugins:|cachedir:|configfile:|asyncio: mode|timeout( method)?:|created:)"
+    r"|^(bringing up nodes|slow: )"
 )
 _ALIKE = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
