@@ -63,7 +63,9 @@ def publish(home: Path, claim: Claim, body: str, ticket_id: int, clock: Clock) -
 def _may_go_on(home: Path, claim: Claim) -> bool:
     # Only saves work: the page store decides by itself about a generation that is too old.
     with db.app(home) as conn:
-        return jobs.holds(conn, claim.job_id, claim.generation)
+        held = jobs.holds(conn, claim.job_id, claim.generation)
+    sys.audit("sample_app.publication.checked", claim.job_id)  # from here on it may not be true any more
+    return held
 
 
 def _commit(conn: sqlite3.Connection, claim: Claim, ticket_id: int, now: float) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_crashwindow import CrashWindow
-from sample_app import cancel, events, jobs, pages
+from sample_app import cancel, events, jobs, pages, worker
 from sample_app.errors import Refused
 from sample_app.ticket_desk import ledger
 
-from .office import KEY, LOCKED, MODES, Office, Service
+from .office import KEY, LOCKED, MODES, SERVICE_POINTS, Office, Service
 
 
 @pytest.mark.crash_windows(crash=["sample_app.*", *LOCKED], pause=["sample_app.*", *LOCKED])
@@ -37,6 +37,31 @@ def test_sweep_of_a_cancellation_at_any_instant(crashwindow: CrashWindow, approv
     assert (pages.read(approved, KEY) is not None) == published
     # Nothing new starts. What the paused worker had on its way when it was stopped may arrive.
     assert len(ledger(approved)) in {tickets, int(in_flight(first.hits))}
+    assert events.differences(approved) == []
+
+
+@pytest.mark.crash_windows(pause=["sample_app.*", *LOCKED, *(f"!{point}" for point in sorted(SERVICE_POINTS))])
+def test_sweep_of_a_stop_intent_whose_author_died_right_after_it(crashwindow: CrashWindow, approved: Path) -> None:
+    """The intent alone stops a worker that wakes: it starts nothing new, though nobody has closed the job."""
+    service = Service(crashwindow, approved).start()
+    office = Office(approved, crashwindow.clock, service.client)
+    tools = worker.Tools(service.client())
+    first = crashwindow.run(worker.work_once, approved, "A", crashwindow.clock, tools)
+    published = pages.read(approved, KEY) is not None
+    try:
+        cancel.request_stop(approved, 2, crashwindow.clock())
+    except Refused:
+        assert jobs.get(approved, 2)["state"] == "done"
+        return
+    checked = "sample_app.publication.checked+1" in first.hits
+    sent = in_flight(first.hits)
+    first.resume()
+    assert in_flight(first.hits) == sent
+    assert checked or (pages.read(approved, KEY) is not None) == published
+    assert jobs.get(approved, 2)["state"] != "done"
+    office.work("B")
+    assert jobs.get(approved, 2)["state"] == "cancelled"
+    assert len(ledger(approved)) == int(sent)
     assert events.differences(approved) == []
 
 
