@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -71,134 +69,10 @@ def payload() -> Payload:
     return dict(PAYLOAD)
 
 
-class SharedClock:
-    """A clock moved by hand that all processes share."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.write_text("0")
-
-    def __call__(self) -> float:
-        return float(self.path.read_text())
-
-    def wait(self, seconds: float) -> None:
-        part = self.path.with_suffix(f".{os.getpid()}")
-        part.write_text(str(self() + seconds))
-        part.replace(self.path)
-
-
-class Children:
-    """Processes of their own, in which something happens at `POINT` (its first hit) or `POINT+N`."""
-
-    def __init__(self) -> None:
-        self.stopped: list[int] = []
-
-    def dies_at(self, point: str, act: Act) -> bool:
-        """Killed there. Returns whether it got there."""
-        return os.WIFSIGNALED(_wait(_fork(act, _at(point, _signal(signal.SIGKILL)))))
-
-    def start_dying_at(self, point: str, act: Act) -> int:
-        """In the background; returns the pid, for the caller to wait for."""
-        return _fork(act, _at(point, _signal(signal.SIGKILL)))
-
-    def raises_at(self, point: str, error: BaseException, act: Act) -> None:
-        """`error` comes up there, and the code that passes it has to cope."""
-
-        def fail() -> None:
-            raise error
-
-        _wait(_fork(act, _at(point, fail)))
-
-    def stops_at(self, point: str, act: Act) -> Callable[[], None]:
-        """Stopped there. Returns what wakes it and waits for its end."""
-        pid = _fork(act, _at(point, _signal(signal.SIGSTOP)))
-        if not os.WIFSTOPPED(_wait(pid)):
-            return lambda: None
-        self.stopped.append(pid)
-
-        def resume() -> None:
-            self.stopped.remove(pid)
-            os.kill(pid, signal.SIGCONT)
-            _wait(pid)
-
-        return resume
-
-    def points_of(self, act: Act) -> list[str]:
-        """The app's points that it passes, with the number of the hit."""
-        read, write = os.pipe()
-
-        def note(event: str) -> None:
-            os.write(write, f"{event}\n".encode())
-
-        pid = _fork(act, lambda event: note(event) if event.startswith("sample_app.") else None)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            names = pipe.read().split()
-        _wait(pid)
-        return [f"{name}+{names[: index + 1].count(name)}" for index, name in enumerate(names)]
-
-    def end(self) -> None:
-        for pid in self.stopped:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-
-
 @pytest.fixture
-def children() -> Iterator[Children]:
-    children = Children()
-    yield children
-    children.end()
-
-
-@pytest.fixture
-def dies_at(children: Children) -> DiesAt:
-    return children.dies_at
-
-
-@pytest.fixture
-def shared_clock(tmp_path: Path) -> SharedClock:
-    return SharedClock(tmp_path / "clock")
-
-
-def _at(point: str, act: Callable[[], None]) -> Callable[[str], None]:
-    name, _, nth = point.partition("+")
-    left = int(nth or 1)
-
-    def hook(event: str) -> None:
-        nonlocal left
-        if event == name:
-            left -= 1
-            if left == 0:
-                act()
-
-    return hook
-
-
-def _signal(number: int) -> Callable[[], None]:
-    return lambda: os.kill(os.getpid(), number)
-
-
-def _fork(act: Act, hook: Callable[[str], None]) -> int:
-    pid = os.fork()
-    if pid == 0:
-        sys.addaudithook(lambda event, args: hook(event))
-        try:
-            act()
-            os._exit(0)
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-        finally:
-            os._exit(1)
-    return pid
-
-
-def _wait(pid: int) -> int:
-    _, status = os.waitpid(pid, os.WUNTRACED)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0:
-        raise AssertionError("the process ended by an error of its own")
-    return status
+def dies_at(crashwindow: CrashWindow) -> DiesAt:
+    """Run something in a process of its own that is killed at a point. Returns whether it got there."""
+    return lambda point, act: crashwindow.run(act, crash_at=point).crashed
 
 
 @pytest.fixture

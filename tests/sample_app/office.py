@@ -61,12 +61,12 @@ class Service:
     port: int = 0
     life: Life | None = None
 
-    def start(self) -> Service:
+    def start(self, **faults: Any) -> Service:
         # It listens before it is forked, so nobody has to wait for it; then the socket is the life's alone.
         server = TicketServer(Desk(self.home, self.crashwindow.clock, self.mode, self.retention), self.port)
         try:
             self.port = server.server_address[1]
-            self.life = self.crashwindow.start(server.serve_forever, 0.01, name="tickets")
+            self.life = self.crashwindow.start(server.serve_forever, 0.01, name="tickets", **faults)
         finally:
             server.server_close()
         return self

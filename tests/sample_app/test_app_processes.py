@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from pytest_crashwindow import CrashWindow
 from sample_app import demo, jobs, worker
-from sample_app.demo import PAYLOAD, Hands
-from sample_app.ticket_client import TicketClient
-from sample_app.ticket_desk import Desk, ledger
-from sample_app.ticket_server import TicketServer
+from sample_app.demo import PAYLOAD
+from sample_app.ticket_desk import ledger
+
+from .office import Service
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,13 +96,6 @@ Commit and delivery: done jobs, reports, events, delivered | inbox
 """
 
 
-def serve_on(server: TicketServer) -> int:
-    pid = os.fork()
-    if pid == 0:
-        server.serve_forever()
-    return pid
-
-
 @pytest.mark.parametrize("mode", ["keys", "search", "none"])
 @pytest.mark.parametrize(
     ("point", "tickets"),
@@ -113,23 +105,18 @@ def serve_on(server: TicketServer) -> int:
         ("sample_app.ticket.stored", 1),
     ],
 )
-def test_the_service_dies(
-    home: Path, clock: Hands, publishable: int, children: Any, mode: str, point: str, tickets: int
+def test_the_service_dies_and_is_started_again(
+    crashwindow: CrashWindow, home: Path, publishable: int, mode: str, point: str, tickets: int
 ) -> None:
-    with TicketServer(Desk(home, clock, mode)) as server:
-        client = TicketClient(server.url, mode=mode)
-        tools = worker.Tools(client)
-        pid = children.start_dying_at(point, server.serve_forever)
-        worker.work_once(home, "A", clock, tools)
-        os.waitpid(pid, 0)
-        assert jobs.get(home, publishable)["state"] == "uncertain"
-        assert len(ledger(home)) == tickets
-        pid = serve_on(server)  # started again, on the same port
-        try:
-            worker.run_until_idle(home, "A", clock, tools=tools)
-        finally:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+    service = Service(crashwindow, home, mode).start(crash_at=point)
+    tools = worker.Tools(service.client())
+    worker.work_once(home, "A", crashwindow.clock, tools)
+    assert service.life
+    assert service.life.wait().crashed
+    assert jobs.get(home, publishable)["state"] == "uncertain"
+    assert len(ledger(home)) == tickets
+    service.start()
+    worker.run_until_idle(home, "A", crashwindow.clock, tools=tools)
     settled = mode == "keys" or (mode == "search" and tickets)
     assert jobs.get(home, publishable)["state"] == ("done" if settled else "uncertain")
     assert len(ledger(home)) == (1 if settled else tickets)
