@@ -113,6 +113,8 @@ def _add_repair(commands: Commands[argparse.ArgumentParser]) -> None:
     _add_tickets(decide)
     _add(commands, "cancel", _cancel, "stop a job", job=True)
     _add(commands, "requeue", _requeue, "put a dead job back", job=True)
+    again = _add(commands, "offer-again", _offer_again, "offer an event again that was refused")
+    again.add_argument("event")
     _add(commands, "reap", _reap, "release or give up jobs whose lease has expired")
 
 
@@ -245,6 +247,10 @@ def _cancel(args: argparse.Namespace) -> None:
 
 def _requeue(args: argparse.Namespace) -> None:
     dead_letters.requeue(args.home, args.job, time.time())
+
+
+def _offer_again(args: argparse.Namespace) -> None:
+    outbox.offer_again(args.home, args.event)
 
 
 def _reap(args: argparse.Namespace) -> None:

@@ -67,7 +67,8 @@ CREATE TABLE outbox (
   created_at   REAL NOT NULL,
   offers       INTEGER NOT NULL DEFAULT 0,
   not_before   REAL NOT NULL DEFAULT 0,
-  delivered_at REAL                       -- NULL = pending
+  delivered_at REAL,                      -- NULL = pending, unless it was refused
+  refusal      TEXT                       -- the receiver's definite no; a person has to look
 );
 CREATE INDEX outbox_pending ON outbox (created_at) WHERE delivered_at IS NULL;
 

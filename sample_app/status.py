@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from . import db
 
@@ -18,6 +19,7 @@ class Status:
     uncertain: dict[int, str]  # job -> the open intent that explains it
     dead: list[int]
     undelivered: int
+    refused: list[str]  # events that the receiver will not have
     wal_bytes: int  # grows while a long reader keeps it from being checkpointed
 
     def lines(self) -> list[str]:
@@ -31,6 +33,7 @@ class Status:
             f"uncertain: {'; '.join(f'{job} ({why})' for job, why in self.uncertain.items()) or 0}",
             f"dead: {_ids(self.dead)}",
             f"undelivered events: {self.undelivered}",
+            f"refused events: {', '.join(self.refused) or 'none'}",
             f"WAL: {self.wal_bytes} bytes",
         ]
 
@@ -43,10 +46,13 @@ def status(home: Path, now: float) -> Status:
                 conn, "SELECT count(*) FROM jobs WHERE state = 'pending' AND waiting_for NOT NULL"
             ),
             oldest_pending_age=_age(conn, now),
-            expired_leases=_list(conn, "SELECT job_id FROM jobs WHERE state = 'running' AND lease_until <= ?", now),
+            expired_leases=_list(
+                conn, "SELECT job_id FROM jobs WHERE state = 'running' AND lease_until <= ? ORDER BY job_id", now
+            ),
             uncertain=_uncertain(conn),
-            dead=_list(conn, "SELECT job_id FROM jobs WHERE state = 'dead'"),
+            dead=_list(conn, "SELECT job_id FROM jobs WHERE state = 'dead' ORDER BY job_id"),
             undelivered=_one(conn, "SELECT count(*) FROM outbox WHERE delivered_at IS NULL"),
+            refused=_list(conn, "SELECT event_id FROM outbox WHERE refusal IS NOT NULL ORDER BY event_id"),
             wal_bytes=_size(home / "app.db-wal"),
         )
 
@@ -59,8 +65,8 @@ def _one(conn: sqlite3.Connection, sql: str) -> int:
     return int(conn.execute(sql).fetchone()[0])
 
 
-def _list(conn: sqlite3.Connection, sql: str, *values: float) -> list[int]:
-    return [row[0] for row in conn.execute(f"{sql} ORDER BY job_id", values)]
+def _list(conn: sqlite3.Connection, sql: str, *values: float) -> list[Any]:
+    return [row[0] for row in conn.execute(sql, values)]
 
 
 def _age(conn: sqlite3.Connection, now: float) -> float | None:

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cancel, jobs, outbox, receiver, reconcile, recorded, reports, retry
+from . import cancel, heartbeats, jobs, outbox, receiver, reconcile, recorded, reports, retry
 from .clocks import Clock, Wait
 from .errors import SafeToRetry, Transient
 from .jobs import LEASE, Claim
@@ -29,6 +29,7 @@ class Tools:
     tickets: TicketClient | None = None
     model: Model = write_report
     lease: float = LEASE
+    beat_every: float | None = None  # seconds; a third of the lease
     deliver: Deliver = receiver.receive
 
 
@@ -50,7 +51,8 @@ def work_once(home: Path, worker: str, clock: Clock, tools: Tools = DEFAULT) -> 
 def work_on(home: Path, claim: Claim, clock: Clock, tools: Tools = DEFAULT) -> bool:
     """Do the work of a claim. False = the job isn't ours any more, or has been set aside."""
     if claim.kind == "report":
-        return work_on_report(home, claim, clock, tools.model)
+        with heartbeats.kept(home, claim, clock, tools.lease, tools.beat_every):
+            return work_on_report(home, claim, clock, tools.model)
     assert tools.tickets is not None, "claimed only with a ticket service"
     return work_on_publication(home, claim, tools.tickets, clock)
 
