@@ -19,7 +19,7 @@ from sample_app.ticket_server import TicketServer
 KEY = key_of(PAYLOAD)
 MODES = ("keys", "search", "none")
 PATIENCE = 5.0  # seconds of a client for an answer
-IMPATIENCE = 0.5  # the same, where the service is stopped and no answer can come
+IMPATIENCE = 0.25  # the same, where the service is going to be stopped and no answer can come
 
 # Points inside a write transaction: who is stopped there keeps everybody else out.
 LOCKED = (
@@ -60,6 +60,7 @@ class Service:
     retention: float = RETENTION
     port: int = 0
     life: Life | None = None
+    recovered: bool = False
 
     def start(self, **faults: Any) -> Service:
         # It listens before it is forked, so nobody has to wait for it; then the socket is the life's alone.
@@ -73,8 +74,9 @@ class Service:
 
     def client(self) -> TicketClient:
         window = self.crashwindow.window
-        stopped = window is not None and window.steps[-1].fault == "pause"
-        patience = IMPATIENCE if stopped and window.steps[-1].point in SERVICE_POINTS else PATIENCE
+        step = window.steps[-1] if window is not None and not self.recovered else None
+        stopped = step is not None and step.fault == "pause" and step.point in SERVICE_POINTS
+        patience = IMPATIENCE if stopped else PATIENCE
         url = f"http://127.0.0.1:{self.port}"
         return TicketClient(url, mode=self.mode, retention=self.retention, timeout=patience)
 
@@ -86,6 +88,7 @@ class Service:
         """Start it again if it died; wake it if it was paused, and let it end what it was doing."""
         life = self.life
         assert life is not None
+        self.recovered = True
         if self.died:
             self.start()
         elif life.paused:
@@ -143,6 +146,11 @@ class Office:
             else:
                 resolve.did_not_happen(self.home, job_id, "ledger", self.clock())
         return bool(uncertain)
+
+    def unfinished(self) -> bool:
+        """Whether a job, an event or an approval is left to do."""
+        states = [row["state"] for row in jobs.everything(self.home)]
+        return states != ["done", "done"] or bool(outbox.pending(self.home))
 
     def facts(self) -> Facts:
         return facts(self.home)
