@@ -50,7 +50,7 @@ def test_sweep_of_two_deaths_around_a_service_that_knows_less(
     office.check()
 
 
-@pytest.mark.crash_windows(crash=["sample_app.*", *LOCKED], depth=2)
+@pytest.mark.crash_windows(crash=COMMITTED, depth=2)
 def test_sweep_of_two_deaths_from_the_request_to_the_first_notice(crashwindow: CrashWindow, fast_home: Path) -> None:
     people(fast_home)
     service = Service(crashwindow, fast_home)
