@@ -47,6 +47,9 @@ class Sharing(Protocol):
     def judge(self, judgement: Judgement) -> None:
         """Somebody has."""
 
+    def no_more(self) -> None:
+        """This process runs no more windows, though some behind those that it ran are left."""
+
     def stopped(self) -> bool:
         """Whether the whole run is to stop."""
 
@@ -72,6 +75,9 @@ class Alone:
     def judge(self, judgement: Judgement) -> None:
         pass
 
+    def no_more(self) -> None:
+        pass
+
     def stopped(self) -> bool:
         return False
 
@@ -90,6 +96,7 @@ class Shared:
         self._run = directory
         self._directory = directory / _digest(sweep)
         self._directory.mkdir(parents=True, exist_ok=True)
+        self._gave_up = False
 
     def claim(self, window: str) -> bool:
         owner = json.dumps({"window": window, "pid": os.getpid()})
@@ -117,6 +124,9 @@ class Shared:
         unfinished.write_text(json.dumps(asdict(judgement)))
         unfinished.replace(self._directory / "judgement")
 
+    def no_more(self) -> None:
+        self._gave_up = True
+
     def stopped(self) -> bool:
         return (self._run / STOP).exists()
 
@@ -129,7 +139,22 @@ class Shared:
             for path in fresh:
                 seen.add(path)
                 owner = json.loads(path.read_text())
-                yield owner["window"], self._result(owner)
+                record = self._result(owner)
+                yield owner["window"], record
+                for window in record.get("behind", ()):
+                    if not self._is_claimed(window, by=owner["pid"]):
+                        yield window, _lost(window)
+
+    def _is_claimed(self, window: str, by: int) -> bool:
+        """Wait until the windows behind one are claimed, which whoever ran that one does next.
+
+        False if that worker died. Where this one gave up, or the whole run stops, none is to come.
+        """
+        while not (self._claim_of(window).exists() or self._gave_up or self.stopped()):
+            if not _alive(by):
+                return self._claim_of(window).exists()
+            time.sleep(_LOOK)
+        return True
 
     def _result(self, owner: dict[str, Any]) -> Record:
         path = self._result_of(owner["window"])

@@ -44,7 +44,9 @@ class Progress:
     happened: Control | None = None
     """how much happened in the control"""
     known: int = 0
-    """windows that exist, as far as is known"""
+    """windows of the control"""
+    chosen: list[str] = field(default_factory=list)
+    """those of them that are to be run, in order"""
     notes: list[str] = field(default_factory=list)
     stopped: str = ""
     """why not everything was explored"""
@@ -125,6 +127,8 @@ class SweepProtocol(Protocol):
     def _sweep(self, worlds: Worlds) -> list[pytest.TestReport]:
         """Run what is to be run; the reports of the sweep's own call phase."""
         began = time.time()
+        if self._pin.shard and self._plan.max_windows is not None and self._plan.depth > 1:
+            return []  # the limit is for the whole sweep, behind windows too: one worker keeps it
         only = self.engine.only_window
         if only is not None:
             self._progress.known = 1
@@ -168,6 +172,7 @@ class SweepProtocol(Protocol):
         return few
 
     def _run_all(self, worlds: Worlds, windows: list[Window]) -> None:
+        self._progress.chosen = [str(window) for window in windows]
         waiting = deque(windows)
         left = None if self._plan.max_windows is None else self._plan.max_windows
         while waiting:
@@ -175,16 +180,17 @@ class SweepProtocol(Protocol):
                 return
             window = waiting.popleft()
             if left == 0:
+                self._sharing.no_more()
                 self._progress.stopped = f"max_windows={self._plan.max_windows}, seed {self.engine.settings.seed}"
                 return
             if not self._sharing.claim(str(window)):
                 continue
             left = None if left is None else left - 1
             outcome = self._window(worlds, window)
-            self._publish(window, outcome)
             deeper = self._deeper(window, outcome)
-            self._progress.known += len(deeper)
-            waiting.extendleft(reversed([w for w in deeper if chosen_by_keyword(self.item, w)]))
+            behind = [w for w in deeper if chosen_by_keyword(self.item, w)]
+            self._publish(window, outcome, deeper=len(deeper), behind=[str(w) for w in behind])
+            waiting.extendleft(reversed(behind))
 
     def _stopping(self) -> bool:
         reason = self.session.shouldfail or self.session.shouldstop
@@ -231,14 +237,17 @@ class SweepProtocol(Protocol):
 
     # -- reports of windows ------------------------------------------------------------------
 
-    def _publish(self, window: Window, outcome: Outcome) -> None:
-        """Set-up, call and tear-down of a window, as those of any test."""
+    def _publish(self, window: Window, outcome: Outcome, deeper: int, behind: list[str]) -> None:
+        """Set-up, call and tear-down of a window, as those of any test.
+
+        `deeper` windows were found behind it, of which `behind` are run.
+        """
         nodeid = window_id(self.item, window)
         setup, teardown = self.quiet("setup"), self.quiet("teardown")
         setup.sections = list(self._setup.sections)
         last = outcome.reports[-1]
         teardown.user_properties = list(last.user_properties)
-        record = self._record(window, outcome)
+        record = self._record(window, outcome) | {"deeper": deeper, "behind": behind}
         last.__dict__["crashwindow_record"] = record
         with self._posing_as(nodeid):
             self.hook.pytest_runtest_logstart(nodeid=nodeid, location=_location(self.item, nodeid))
@@ -361,7 +370,7 @@ class SweepProtocol(Protocol):
         bad = [record for record in records.values() if record["outcome"] == "failed"]
         explored = len(records)
         if bad or notes:
-            text = wording.sweep_failed(bad, explored, self._progress.known, self._progress.stopped, notes)
+            text = wording.sweep_failed(bad, explored, self._known(records), self._progress.stopped, notes)
             return self._failed_windows(text, began, records)
         xfailed = [record for record in records.values() if record["outcome"] == "xfailed"]
         if xfailed:
@@ -370,7 +379,7 @@ class SweepProtocol(Protocol):
         elif self._says_nothing(records):
             report = self.quiet("call")
             path, line, _ = self.item.location
-            text = f"Skipped: explored {explored} of {self._progress.known} windows ({self._progress.stopped})"
+            text = f"Skipped: explored {explored} of {self._known(records)} windows ({self._progress.stopped})"
             report.outcome, report.longrepr = "skipped", (path, line or 0, text)
         else:
             report = self._makereport_of_a_pass(began)
@@ -404,7 +413,7 @@ class SweepProtocol(Protocol):
         return {
             "test": self._id,
             "verdict": verdict,
-            "known": self._progress.known,
+            "known": self._known(records),
             "explored": len(records),
             "stopped": self._progress.stopped,
             "notes": self._progress.notes,
@@ -412,8 +421,23 @@ class SweepProtocol(Protocol):
             "control": self._progress.control,
             "rerun": wording.rerun_sweep(self.item, self._id),
             "listed": self._progress.listed,
-            "windows": list(records.values()),
+            "windows": self._in_order(records),
         }
+
+    def _known(self, records: dict[str, Record]) -> int:
+        """How many windows exist: those of the control, and those found behind others, by whatever worker."""
+        return self._progress.known + sum(record.get("deeper", 0) for record in records.values())
+
+    def _in_order(self, records: dict[str, Record]) -> list[Record]:
+        """As one process would have run them: each window, then those behind it."""
+        ordered: dict[str, Record] = {}
+        waiting = deque(self._progress.chosen)
+        while waiting:
+            window = waiting.popleft()
+            if window in records and window not in ordered:
+                ordered[window] = records[window]
+                waiting.extendleft(reversed(records[window].get("behind", ())))
+        return [*ordered.values(), *(record for window, record in records.items() if window not in ordered)]
 
 
 @dataclass(frozen=True)
