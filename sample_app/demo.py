@@ -33,6 +33,9 @@ class Hands:
     def __call__(self) -> float:
         return self.now
 
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="sample-app-") as directory:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sample_app import db, events, jobs, outbox, receiver, reports, worker
+from sample_app import db, jobs, outbox, receiver, reports, worker
 from sample_app.demo import Hands
 from sample_app.errors import Conflict, SafeToRetry
 from sample_app.payloads import Payload, key_of
@@ -41,15 +41,6 @@ def test_the_same_work_is_registered_once(home: Path, payload: Payload) -> None:
     assert (first.job_id, first.new, again.new) == (again.job_id, True, False)
 
 
-@pytest.mark.parametrize("versions", [{"worker": "1", "prompt": "2", "schema": "2"}])
-def test_another_prompt_under_the_same_key_is_a_conflict(
-    home: Path, payload: Payload, versions: dict[str, str]
-) -> None:
-    jobs.register(home, "k", payload, 0)
-    with pytest.raises(Conflict):
-        jobs.register(home, "k", payload, 0, versions=versions)
-
-
 def test_another_input_under_the_same_key_changes_nothing(home: Path, payload: Payload) -> None:
     job_id = jobs.register(home, "k", payload, 0).job_id
     before = dict(jobs.get(home, job_id))
@@ -62,21 +53,6 @@ def test_oldest_first(home: Path, payload: Payload) -> None:
     ids = [jobs.register(home, key, payload, 0).job_id for key in ("a", "b")]
     claims = [jobs.claim(home, "A", 0), jobs.claim(home, "A", 0)]
     assert [claim and claim.job_id for claim in claims] == ids
-
-
-def test_lease_story(home: Path, payload: Payload) -> None:
-    job_id = submit(home, payload)
-    assert jobs.claim(home, "A", 0)
-    assert jobs.claim(home, "B", 10) is None
-    claim = jobs.claim(home, "B", 30)
-    assert claim
-    assert claim.generation == 2
-    assert not reports.finish(home, job_id, 1, "A's", 31)
-    assert reports.finish(home, job_id, 2, "B's", 31)
-    assert jobs.claim(home, "C", 100) is None
-    report = reports.latest(home, job_id)
-    assert report
-    assert report["body"] == "B's"
 
 
 def test_a_refused_finish_changes_nothing(home: Path, payload: Payload) -> None:
@@ -142,41 +118,6 @@ def test_run_until_idle_waits_for_a_dead_workers_lease(
     worker.run_until_idle(home, "A", clock, wait)
     assert clock.now == jobs.LEASE
     assert facts(home) == (1, 1, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("point", "expected"),
-    [
-        ("sample_app.job.computed", (0, 0, 0, 0)),
-        ("sample_app.outbox.before_commit", (0, 0, 0, 0)),
-        ("sample_app.job.committed", (1, 1, 1, 0)),
-        ("sample_app.receiver.before_commit", (1, 1, 1, 0)),
-        ("sample_app.receiver.committed", (1, 1, 1, 1)),
-        ("sample_app.outbox.answered", (1, 1, 1, 1)),
-        ("sample_app.outbox.marked", (1, 1, 1, 1)),
-    ],
-)
-def test_death_at(
-    home: Path,
-    payload: Payload,
-    clock: Hands,
-    dies_at: DiesAt,
-    point: str,
-    expected: tuple[int, ...],
-) -> None:
-    def life() -> None:
-        worker.work_once(home, "A", clock)
-        outbox.dispatch_once(home, clock)
-
-    submit(home, payload)
-    assert dies_at(point, life)
-    assert facts(home) == expected
-    clock.now = 30
-    life()
-    assert facts(home) == (1, 1, 1, 1)
-    assert len(receiver.notifications(home)) == 1
-    assert outbox.pending(home) == []
-    assert events.differences(home) == []
 
 
 def test_a_repeated_event_gets_the_first_answer(home: Path) -> None:

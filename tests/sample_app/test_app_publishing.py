@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sample_app import (
-    cancel,
     dead_letters,
     events,
     intents,
@@ -30,22 +29,6 @@ DiesAt = Callable[[str, Callable[[], object]], bool]
 Serve = Callable[..., TicketClient]
 
 PAGE = "acme/2026-01/1"
-
-# where the worker dies, how many tickets there are, what the intent says
-WINDOWS = [
-    ("sample_app.job.claimed", 0, None),
-    ("sample_app.intent.before_commit", 0, None),
-    ("sample_app.intent.committed", 0, "prepared"),
-    ("sample_app.intent.before_sent", 0, "prepared"),
-    ("sample_app.intent.sent", 0, "sent"),
-    ("sample_app.ticket.sent", 1, "sent"),
-    ("sample_app.intent.before_confirmed", 1, "sent"),
-    ("sample_app.intent.confirmed", 1, "confirmed"),
-    ("sample_app.page.before_commit", 1, "confirmed"),
-    ("sample_app.page.written", 1, "confirmed"),
-    ("sample_app.publication.before_commit", 1, "confirmed"),
-    ("sample_app.publication.committed", 1, "confirmed"),
-]
 
 
 def idle(home: Path, clock: Hands, client: TicketClient, name: str = "B") -> None:
@@ -70,43 +53,6 @@ def check_all_done(home: Path, job_id: int) -> None:
 def test_without_any_death(home: Path, clock: Hands, serve: Serve, publishable: int, mode: str) -> None:
     idle(home, clock, serve(mode))
     check_all_done(home, publishable)
-
-
-@pytest.mark.parametrize("mode", ["keys", "search", "none"])
-@pytest.mark.parametrize(("point", "tickets", "state"), WINDOWS)
-def test_death_at(
-    home: Path,
-    clock: Hands,
-    serve: Serve,
-    publishable: int,
-    dies_at: DiesAt,
-    mode: str,
-    point: str,
-    tickets: int,
-    state: str | None,
-) -> None:
-    client = serve(mode)
-    tools = worker.Tools(client)
-    assert dies_at(point, lambda: worker.work_once(home, "A", clock, tools))
-    intent = intents.of_job(home, publishable)
-    assert (len(ledger(home)), intent and intent.state) == (tickets, state)
-    idle(home, clock, client)
-    # Only an intent that was sent, at a service that can't tell, needs a person.
-    blind = mode == "none" or (mode == "search" and tickets == 0)
-    if state == "sent" and blind:
-        settle_by_hand(home, clock, publishable, tickets)
-        idle(home, clock, client)
-    check_all_done(home, publishable)
-
-
-def settle_by_hand(home: Path, clock: Hands, job_id: int, tickets: int) -> None:
-    assert jobs.get(home, job_id)["state"] == "uncertain"
-    assert jobs.claim(home, "C", clock() + 1000) is None
-    assert len(ledger(home)) == tickets
-    if tickets:
-        resolve.happened(home, job_id, ledger(home)[0]["ticket_id"], "ledger", clock())
-    else:
-        resolve.did_not_happen(home, job_id, "ledger", clock())
 
 
 class LostAnswer(TicketClient):
@@ -197,32 +143,6 @@ def test_compensation_has_an_intent_of_its_own(
 def test_only_an_uncertain_job_can_be_resolved(home: Path, clock: Hands, publishable: int) -> None:
     with pytest.raises(Refused):
         resolve.did_not_happen(home, publishable, "", clock())
-
-
-@pytest.mark.parametrize(("point", "tickets", "state"), WINDOWS)
-def test_cancelled_after_a_death_at(
-    home: Path,
-    clock: Hands,
-    serve: Serve,
-    publishable: int,
-    dies_at: DiesAt,
-    point: str,
-    tickets: int,
-    state: str | None,
-) -> None:
-    client = serve()
-    tools = worker.Tools(client)
-    assert dies_at(point, lambda: worker.work_once(home, "A", clock, tools))
-    if point == "sample_app.publication.committed":
-        with pytest.raises(Refused):
-            cancel.cancel(home, publishable, clock())
-        return
-    cancel.cancel(home, publishable, clock())
-    idle(home, clock, client)
-    assert jobs.get(home, publishable)["state"] == "cancelled"
-    assert len(ledger(home)) == tickets  # neither a new one nor one undone
-    assert not pages.write(home, PAGE, 1, 1, "late", clock())
-    assert events.differences(home) == []
 
 
 def test_a_stale_generation_cannot_write_the_page(home: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
 import threading
@@ -35,8 +34,8 @@ from sample_app import (
     status,
     worker,
 )
-from sample_app.demo import PAYLOAD, Hands
-from sample_app.errors import ClockWentBack, NotDurable, Refused
+from sample_app.demo import Hands
+from sample_app.errors import Refused
 from sample_app.payloads import Payload, key_of
 from sample_app.ticket_client import TicketClient
 from sample_app.ticket_desk import ledger
@@ -376,12 +375,6 @@ def test_backoff_doubles_is_jittered_and_reproducible() -> None:
         assert full / 2 <= delay <= full
 
 
-def test_a_clock_that_goes_backwards_is_refused(home: Path, payload: Payload) -> None:
-    jobs.register(home, "k", payload, 1000)
-    with pytest.raises(ClockWentBack, match="nothing was changed"):
-        jobs.claim(home, "A", 900)
-
-
 def test_cancel_before_anything_started(home: Path, payload: Payload) -> None:
     job_id = jobs.register(home, "k", payload, 0).job_id
     assert cancel.cancel(home, job_id, 1) == cancel.cancel(home, job_id, 2) == "cancelled"
@@ -418,83 +411,14 @@ def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str]:
     return code, error
 
 
-def test_missing_database(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, error = run(capsys, "status", tmp_path)
-    assert code == 1
-    assert "no database at" in error
-    assert "init" in error
-
-
-def test_newer_schema(capsys: pytest.CaptureFixture[str], home: Path) -> None:
-    with db.app(home) as conn:
-        conn.execute("PRAGMA user_version = 99")
-    assert "99 is newer than this code" in run(capsys, "status", home)[1]
-
-
 def test_older_schema(capsys: pytest.CaptureFixture[str], home: Path) -> None:
     make_v1(home)
     assert "`migrate`" in run(capsys, "work", home)[1]
 
 
-def test_locked_beyond_the_limit(
-    capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SAMPLE_APP_BUSY_SECONDS", "0")
-    with db.app(home) as conn:
-        conn.execute("BEGIN IMMEDIATE")
-        assert "locked by another writer" in run(capsys, "work", "--once", home)[1]
-        conn.execute("ROLLBACK")
-
-
-@pytest.mark.parametrize("payload", ["{", "[]", "{}", '{"customer": "a"}'])
-def test_malformed_payload(capsys: pytest.CaptureFixture[str], home: Path, payload: str) -> None:
-    assert "malformed payload" in run(capsys, "submit", home, payload)[1]
-
-
 def test_not_a_database(capsys: pytest.CaptureFixture[str], home: Path) -> None:
     db.path_of(home, "app").write_text("something else, and long enough to be looked at " * 99)
     assert "not a SQLite database" in run(capsys, "status", home)[1]
-
-
-def test_disk_full(capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(conn: sqlite3.Connection, path: object) -> None:
-        db_make_durable(conn, path)
-        pages = conn.execute("PRAGMA page_count").fetchone()[0]
-        conn.execute(f"PRAGMA max_page_count = {pages}")
-
-    db_make_durable = db.make_durable
-    monkeypatch.setattr(db, "make_durable", full)
-    big = json.dumps(
-        {
-            "customer": "c" * 100_000,
-            "period": "p",
-            "input_version": "1",
-            "owner": "o",
-            "amount": 1,
-            "currency": "EUR",
-        }
-    )
-    assert "disk full" in run(capsys, "submit", home, big)[1]
-    assert jobs.everything(home) == []
-
-
-def test_read_only(capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def query_only(conn: sqlite3.Connection, path: object) -> None:
-        db_make_durable(conn, path)
-        conn.execute("PRAGMA query_only = ON")
-
-    db_make_durable = db.make_durable
-    monkeypatch.setattr(db, "make_durable", query_only)
-    request = json.dumps(PAYLOAD)
-    assert "read-only" in run(capsys, "submit", home, request)[1]
-
-
-def test_a_path_that_cannot_be_wal(home: Path) -> None:
-    with (
-        contextlib.closing(sqlite3.connect(":memory:")) as conn,
-        pytest.raises(NotDurable, match="not 'wal'"),
-    ):
-        db.make_durable(conn, ":memory:")
 
 
 def test_the_states_in_the_schema_are_those_of_the_moves() -> None:
