@@ -33,7 +33,8 @@ class Collector:
         from .windows import parse
 
         plugin, cache = self._config.pluginmanager.get_plugin("lfplugin"), getattr(self._config, "cache", None)
-        if plugin is None or cache is None or sweep["stopped"] or not sweep["known"]:
+        incomplete = sweep["stopped"] or sweep["explored"] != sweep["known"] or not sweep["known"]
+        if plugin is None or cache is None or incomplete:
             return
         test = sweep["test"]
         start = f"{test[:-1]}-" if test.endswith("]") else f"{test}["

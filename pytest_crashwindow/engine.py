@@ -16,6 +16,7 @@ from .arming import Faults
 from .audit_events import CPYTHON_EVENTS
 from .choosing import whole_id
 from .errors import BadOption, CrashWindowError
+from .faults import Fault
 from .fixture import CrashWindow
 from .planning import plan_of
 from .points import ENDS
@@ -36,12 +37,14 @@ class Engine:
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._config, self.settings = config, settings
         hook = config.hook
+        self.registered: list[Fault] = _flat(hook.pytest_crashwindow_faults(config=config))
+        """the faults of other plugins"""
         try:
-            self.faults = Faults([*_faults.BUILT_IN, *_flat(hook.pytest_crashwindow_faults(config=config))])
+            self.faults = Faults([*_faults.BUILT_IN, *self.registered])
         except BadOption as error:
             raise pytest.UsageError(str(error)) from None
         self.probes: list[Probe] = [
-            *getattr(_probes, "BUILT_IN", ()),
+            *_probes.BUILT_IN,
             *_flat(hook.pytest_crashwindow_probes(config=config)),
         ]
         self._refuse_unknown_probes()

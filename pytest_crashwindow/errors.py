@@ -14,7 +14,6 @@ class BadOption(CrashWindowError):
     """
 
 
-
 class NotAttachable(CrashWindowError):
     """A call can't carry points: it doesn't exist, or Python doesn't let it be replaced.
 
@@ -27,7 +26,6 @@ class UnattributedDeath(CrashWindowError):
 
     Next step: look for the out-of-memory killer, a segfault, `os._exit` in the code under test.
     """
-
 
 
 class LifeNotOver(CrashWindowError):

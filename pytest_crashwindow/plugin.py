@@ -60,6 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[SETTINGS] = _settings.resolve(config)
+    if config.hook.pytest_crashwindow_faults.get_hookimpls():
+        for fault in engine_of(config).registered:
+            config.addinivalue_line("markers", f"{fault.name}_at(point, ...): {fault.__doc__ or 'a fault of a plugin'}")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), "crashwindow-collector")
         if config.stash[SETTINGS].report:

@@ -202,7 +202,9 @@ class SweepProtocol(Protocol):
 
     def _deeper(self, window: Window, outcome: Outcome) -> list[Window]:
         """The windows of the lives that followed a fault, while there is depth left."""
-        if len(window.steps) >= self._plan.depth or outcome.verdict not in ("passed", "failed"):
+        if self.engine.only_window is not None or len(window.steps) >= self._plan.depth:
+            return []
+        if outcome.verdict not in ("passed", "failed"):
             return []
         fired = outcome.world.fired()
         if not fired:
@@ -426,7 +428,7 @@ class SweepProtocol(Protocol):
 
     def _known(self, records: dict[str, Record]) -> int:
         """How many windows exist: those of the control, and those found behind others, by whatever worker."""
-        return self._progress.known + sum(record.get("deeper", 0) for record in records.values())
+        return self._progress.known + sum(int(record.get("deeper", 0)) for record in records.values())
 
     def _in_order(self, records: dict[str, Record]) -> list[Record]:
         """As one process would have run them: each window, then those behind it."""

@@ -68,8 +68,9 @@ def totals(sweeps: Sequence[Summary]) -> str:
     by_fault = ", ".join(f"{fault} {good.get(fault, 0)}/{n}" for fault, n in faults.items())
     detail = f" (passed: {by_fault})" if by_fault else ""
     plural = "" if len(sweeps) == 1 else "s"
+    exist = "window exists" if known == 1 else "windows exist"
     return (
-        f"{len(sweeps)} sweep{plural}: {known} windows exist, {len(windows)} explored, {len(fired)} fired, "
+        f"{len(sweeps)} sweep{plural}: {known} {exist}, {len(windows)} explored, {len(fired)} fired, "
         f"{len(passed)} passed{detail}"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from ..record import Fired
 from ..world import World
 
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
 _MOST = 60  # lines of a timeline; the middle is left out beyond that
 
 
@@ -68,9 +70,14 @@ def _of_event(event: Mapping[str, Any]) -> Entry:
 
 
 def _of_fault(fired: Fired) -> Entry:
-    file, line, function = fired.where[0] if fired.where else ("?", 0, "?")
+    own = [frame for frame in fired.where if not _is_library(frame[0])]
+    file, line, function = next(iter([*own, *fired.where]), ("?", 0, "?"))
     name = f"{fired.fault} at {fired.point}+{fired.ordinal}"
     return Entry(fired.at, "fault", fired.life, name, f"{file}:{line} in {function}")
+
+
+def _is_library(file: str) -> bool:
+    return "site-packages" in file or file.startswith((_LIBRARY, "<"))
 
 
 def as_data(world: World, effects: Iterable[tuple[str, str, int]] = ()) -> list[dict[str, Any]]:
