@@ -20,7 +20,7 @@ demo: $(READY)
 	@echo
 	@echo "== The sample app is swept: every window with a real process dying, pausing or losing an answer =="
 	@mkdir -p reports
-	$(BIN)/python -m pytest tests/sample_app -k sweep -n auto -p no:randomly \
+	$(BIN)/python -m pytest tests/sample_app/test_sweep_*.py -n auto -p no:randomly \
 		--crashwindow-report=reports/sample-app.html --crashwindow-report=reports/sample-app.md $(ARGS)
 	@echo "The report: reports/sample-app.html"
 
