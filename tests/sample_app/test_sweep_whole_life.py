@@ -15,6 +15,8 @@ from sample_app import jobs
 from .office import LOCKED, MODES, Office, Service, people
 
 OWN = "sample_app.*"
+CREATE = "sample_app.ticket_client:TicketClient.create"
+RECEIVE = "sample_app.receiver:receive"
 
 
 @pytest.fixture
@@ -61,3 +63,26 @@ def broken_once(crashwindow: CrashWindow, service: Service, office: Office, act:
     office.settle_by_hand()
     if office.unfinished():
         act("C")
+
+
+@pytest.mark.crash_windows(crash="sqlite3.commit", lost_ack="sqlite3.commit")
+def test_sweep_of_every_commit_whether_it_has_a_point_or_not(crashwindow: CrashWindow, home: Path) -> None:
+    """Inside SQLite's commit, before and after it took effect; the ticket service's commits as well."""
+    office, service = installation(crashwindow, home, "keys")
+    broken_once(crashwindow, service, office, office.life)
+    office.check()
+
+
+@pytest.mark.crash_windows(lost_ack="http.request", error="http.request", pause="http.request", crash="http.request")
+@pytest.mark.parametrize("mode", MODES)
+def test_sweep_of_requests_and_answers_that_get_lost(crashwindow: CrashWindow, approved: Path, mode: str) -> None:
+    office, service = installation(crashwindow, approved, mode)
+    broken_once(crashwindow, service, office, office.work)
+    office.check()
+
+
+@pytest.mark.crash_windows(duplicate=[CREATE, RECEIVE], calls=[CREATE, RECEIVE])
+def test_sweep_of_requests_and_events_that_arrive_twice(crashwindow: CrashWindow, home: Path) -> None:
+    office, service = installation(crashwindow, home, "keys")
+    broken_once(crashwindow, service, office, office.life)
+    office.check()
