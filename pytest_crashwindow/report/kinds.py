@@ -16,6 +16,8 @@ from .timeline import Entry
 _COMMITS = ("sqlite3.commit:exit", "os.replace:exit", "os.rename:exit")
 _REQUESTS = ("http.request:exit", "smtp.send:exit", "subprocess.Popen:exit")
 _FILE_CALLS = ("open", "file.write", "os.truncate")
+_NOT_CUT_SHORT = ("pause", "delay", "duplicate")
+"""faults after which a life goes on as before"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def kind_of(told: Sequence[Entry], control: Control | None = None) -> Kind | Non
     if not faults:
         return None
     if len(faults) > 1:
-        return IN_RECOVERY
+        last = told[faults[-1]].name.partition(" at ")[0]
+        return None if last in _NOT_CUT_SHORT else IN_RECOVERY
     at = faults[0]
     fault, _, point = told[at].name.partition(" at ")
     if fault == "crash":

@@ -54,7 +54,8 @@ def unsteady(found: str) -> str:
     return (
         f"unsteady control: two runs without any fault differ: {found}.\n"
         "A window could then not be told from chance. Take what varies (time, threads, random choices) out of the "
-        f"test, or exclude a point that ticks by itself: crashwindow_points = !{point}"
+        f"test, or exclude a point that ticks by itself: crashwindow_points = !{point}\n"
+        "If the second run met what the first one had left behind, tell where that is: crashwindow.state(path)."
     )
 
 
