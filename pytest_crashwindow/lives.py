@@ -18,7 +18,7 @@ from .guard import Guard, fork_quietly
 from .living import STACKS_SIGNAL, LifeFiles, Result
 from .record import Fired
 from .stacks import own_part
-from .tracker import EXIT_STATUS
+from .tracker import EXIT_STATUS, OWN_FAILURE
 from .windows import Step, Window
 
 _TICK = 0.05  # seconds between looks for what no descriptor announces: a stop that isn't ours
@@ -427,6 +427,7 @@ class Life:
             -signal.SIGKILL: "Killed from outside: the out-of-memory killer, a `kill -9`, or the test itself "
             "(use life.kill() for that).",
             -signal.SIGSEGV: "A crash of the interpreter or of an extension; its stack is in stderr.",
+            OWN_FAILURE: "The plugin ended it; stderr says why.",
         }
         hint = hints.get(code, "Something called os._exit, or ended the process in another way.")
         stderr = own_part(self.stderr)[-2000:]

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .tracker import PACKAGE, TRAMPOLINE, Lifeline, Orders, Tracker
+from .tracker import OWN_FAILURE, PACKAGE, TRAMPOLINE, Lifeline, Orders, Tracker
 
 STACKS_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2 + 3) - 3
 """asks a life for the stacks of its threads; one that programs hardly ever use"""
@@ -70,7 +70,7 @@ def live(
     seed: str,
 ) -> NoReturn:
     """Be a life. Whatever the target raises, this ends the process."""
-    status, pid = 70, os.getpid()
+    status, pid = OWN_FAILURE, os.getpid()
     try:
         os.setsid()
         _own_output(files)

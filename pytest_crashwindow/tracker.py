@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any
 
 from .audit_events import CPYTHON_EVENTS
+from .errors import BadOption
 from .faults.base import Action
 from .points import Armed, Selection, matches, split_end
 from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
@@ -35,6 +36,7 @@ _read, _write = os.read, os.write
 _exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
+OWN_FAILURE = 70  # the plugin's own fault, and never a pass
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 TRAMPOLINE = "<crashwindow>"  # the file name of code that stands in for an attached function
 _MAX_FRAMES = 12
@@ -242,9 +244,18 @@ class Tracker:
                 at=monotonic_ns(),
                 where=_user_frames(sys._getframe(2)),
             )
+            self._prepare(one)
             if self._fired.claim(_record_name(one, count), fired):
                 action = one.fault.act(fired, self) or action
         return action
+
+    def _prepare(self, armed: Armed) -> None:
+        """A fault that can't act must not pass for one that fired, whatever the user's code catches."""
+        try:
+            armed.fault.prepare()
+        except BadOption as error:
+            _write(2, f"crashwindow: {armed.fault.name} at {armed.pattern}: {error}\n".encode())
+            _exit(OWN_FAILURE)
 
     def _may_fire(self, armed: Armed, point: str) -> bool:
         if armed.fault.only_calls and split_end(point)[0] not in self._orders.calls:

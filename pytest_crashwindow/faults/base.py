@@ -52,6 +52,9 @@ class Fault:
     deadly: ClassVar[bool] = False
     """whether the process ends by it, so that its record explains a death"""
 
+    def prepare(self) -> None:
+        """Make sure that it can act. Called in the life, before the record is written. Raises BadOption."""
+
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         """Do it. Called in the life, after the record is written."""
         raise NotImplementedError

@@ -23,5 +23,8 @@ class Error(Fault):
         check_raisable(error)
         self.error = error
 
+    def prepare(self) -> None:
+        exception_of(self.error, "")
+
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         raise exception_of(self.error, f"crashwindow: error at {fired.point}+{fired.ordinal}")

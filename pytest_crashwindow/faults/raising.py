@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
-from typing import Union
+from typing import Any, Union
 
 from ..errors import BadOption
 
@@ -27,25 +27,37 @@ def exception_of(given: Raisable, message: str) -> BaseException:
 
     A class is called with `message`; one that wants other arguments is called with none.
     An instance is copied where it can be, so that tracebacks of two raisings don't mix.
-    Raises ImportError, AttributeError or BadOption when `given` leads to no exception.
+    Raises BadOption when `given` leads to no exception.
     """
-    if isinstance(given, str):
-        module, _, name = given.partition(":")
-        given = _found(importlib.import_module(module), name)
+    given = _imported(given)
     if isinstance(given, BaseException):
         return _copied(given)
-    check_raisable(given)
-    assert isinstance(given, type)
     try:
         return given(message)
     except TypeError:
+        pass
+    try:
         return given()
+    except TypeError as error:
+        raise BadOption(f"{error}: give an instance instead of the class") from None
 
 
-def _found(place: object, path: str) -> Raisable:
-    for name in path.split("."):
-        place = getattr(place, name)
-    return place  # type: ignore[return-value]  # checked by the caller
+def _imported(given: Raisable) -> type[BaseException] | BaseException:
+    """The class or instance that `given` is or names. Raises BadOption if there is none."""
+    if not isinstance(given, str):
+        return given
+    module, _, path = given.partition(":")
+    try:
+        place: Any = importlib.import_module(module)
+        for name in path.split("."):
+            place = getattr(place, name)
+    except Exception as error:
+        raise BadOption(f"the exception {given!r} can't be imported: {type(error).__name__}: {error}") from None
+    if isinstance(place, str):
+        raise BadOption(f"{given!r} is no exception but text")
+    check_raisable(place)
+    found: type[BaseException] | BaseException = place
+    return found
 
 
 def _copied(error: BaseException) -> BaseException:

@@ -103,8 +103,37 @@ def test_a_retry_gets_through(crashwindow: Any) -> None:
     assert crashwindow.run(retries).value == "written"
 
 
-@pytest.mark.error_at("shop.paid", f"{__name__}:NoSuchError")
-def test_a_text_that_names_no_exception_fails_where_it_would_be_raised(crashwindow: Any) -> None:
-    life = crashwindow.run(sys.audit, "shop.paid")
-    assert isinstance(life.error, AttributeError)
-    assert "NoSuchError" in str(life.error)
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            "'nosuch:Name'",
+            "*'nosuch:Name' can't be imported: ModuleNotFoundError: No module named 'nosuch'",
+        ),
+        (
+            "'os:strerror'",
+            "*an exception is a class, *, not <built-in function strerror>",
+        ),
+        (
+            "'json:JSONDecodeError'",
+            "*missing 3 required *: give an instance instead of the class",
+        ),
+    ],
+)
+def test_an_exception_that_cannot_be_made_is_no_pass_whatever_the_code_catches(run: Run, error: str, text: str) -> None:
+    source = f"""
+        import sys, pytest
+
+        def pays():
+            try:
+                sys.audit("shop.paid")
+            except Exception:
+                pass
+
+        @pytest.mark.crash_windows(error={{"shop.paid": {error}}})
+        def test_paid(crashwindow):
+            crashwindow.run(pays)
+        """
+    result = run(source)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*unattributed death*The plugin ended it; stderr says why.*", text])
