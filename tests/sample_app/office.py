@@ -18,7 +18,7 @@ from sample_app.ticket_server import TicketServer
 
 KEY = key_of(PAYLOAD)
 MODES = ("keys", "search", "none")
-PATIENCE = 5.0  # seconds of a client for an answer
+PATIENCE = 20.0  # seconds of a client for an answer
 IMPATIENCE = 0.25  # the same, where the service is going to be stopped and no answer can come
 
 # Points inside a write transaction: who is stopped there keeps everybody else out.

@@ -1,4 +1,4 @@
-"""Jobs, leases, commit, outbox, receiver: what holds without any death, and in the four windows."""
+"""Jobs, leases, commit, outbox, receiver: what holds without any death."""
 
 from __future__ import annotations
 

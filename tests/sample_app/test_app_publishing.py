@@ -1,4 +1,4 @@
-"""Ticket, page and notice of an approved report: in order, and with deaths in every window."""
+"""Ticket, page and notice of an approved report: in order, and what an operator does about the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Approvals, migration, retention, backup, status, dead letters, and clear answers to misuse."""
+"""Approvals, migration, retention, backup, status, dead letters."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from tests.sample_app.broken_scenarios import SCENARIOS, World, variant_and_twin
 @pytest.fixture
 def place(crashwindow, tmp_path):
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as name:
+    with tempfile.TemporaryDirectory(prefix="sample-app-", dir=memory if memory.is_dir() else tmp_path) as name:
         yield crashwindow.state(Path(name))
 
 @pytest.fixture
