@@ -59,6 +59,8 @@ class SweepPlan:
     calls: tuple[str, ...]
     depth: int
     max_windows: int | None
+    excluded: tuple[str, ...] = ()
+    """what the marker itself leaves out, without the `!`"""
 
     def fault_at(self, name: str, point: str, calls: frozenset[str]) -> Fault | None:
         """The fault of this name that the sweep tries at a point."""
@@ -117,11 +119,13 @@ def plan_from(args: Sequence[Any], kwargs: Mapping[str, Any], faults: Faults, de
         given["crash"] = points
     _refuse_unknown(given, faults)
     wanted = {name: value for name, value in given.items() if value is not None}
-    if not wanted:
+    by_marker = bool(wanted)
+    if not by_marker:
         wanted = {"crash": defaults.points or ("*",)}
     kinds = tuple(_kind(faults[name], wanted[name]) for name in faults.names if name in wanted)
+    excluded = tuple(pattern for kind in kinds if by_marker for pattern in kind.unwanted)
     assert depth is not None
-    return SweepPlan(kinds, tuple(_patterns(kinds)), tuple(calls), depth, most)
+    return SweepPlan(kinds, tuple(_patterns(kinds)), tuple(calls), depth, most, excluded)
 
 
 def _patterns(kinds: Sequence[Kind]) -> list[str]:

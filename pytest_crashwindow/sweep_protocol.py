@@ -18,7 +18,7 @@ import pytest
 
 from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
 from .known import near_names
-from .points import matches
+from .points import is_glob, matches
 from .protocol import CRASHWINDOW, Protocol, release
 from .record import Hit
 from .report import sweeps as wording
@@ -149,7 +149,8 @@ class SweepProtocol(Protocol):
         if judgement.text:
             return self._failed(judgement.text, began, judgement.verdict)
         self._progress.points = list(dict.fromkeys(hit.point for hit in hits))
-        windows = self._plan.windows(hits, self._calls)
+        windows = self._free(self._plan.windows(hits, self._calls), control)
+        self._progress.notes += wording.kinds_without_window(self._plan, windows)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         self._progress.known = len(windows)
         if not windows:
@@ -211,9 +212,15 @@ class SweepProtocol(Protocol):
             return []
         started = {e["life"]: e["at"] for e in outcome.world.events() if e["event"] == "started"}
         later = [hit for hit in outcome.world.hits() if started.get(hit.life, 0) > fired[-1].at]
-        windows = self._plan.windows(later, self._calls, before=window)
+        windows = self._free(self._plan.windows(later, self._calls, before=window), outcome)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         return windows
+
+    def _free(self, windows: list[Window], outcome: Outcome) -> list[Window]:
+        """Without those at hits where a marker's fault ends the life or the call before: they can't be reached."""
+        world = outcome.world
+        taken = {(f.point, f.ordinal) for f in world.fired() if world.ends_there(f)}
+        return [window for window in windows if (window.point, window.steps[-1].hit) not in taken]
 
     def _window(self, worlds: Worlds, window: Window) -> Outcome:
         """One window's world, with what a report of it needs."""
@@ -350,6 +357,9 @@ class SweepProtocol(Protocol):
             return Judgement("unsteady control", wording.unsteady(found))
         notes = [wording.ORDER_DIFFERS] if order_differs(hits, other) else []
         known = self.engine.known_points(list(self._calls)) | {hit.point for hit in hits}
+        for name in self._plan.excluded:
+            if not is_glob(name) and not any(matches(name, point) for point in known):
+                return Judgement("error", wording.unknown_point(f"!{name}", near_names(name, known), hits))
         for name in self._plan.unpassed(hits):
             if not any(matches(name, point) for point in known):
                 return Judgement("error", wording.unknown_point(name, near_names(name, known), hits))
@@ -381,7 +391,8 @@ class SweepProtocol(Protocol):
         elif self._says_nothing(records):
             report = self.quiet("call")
             path, line, _ = self.item.location
-            text = f"Skipped: explored {explored} of {self._known(records)} windows ({self._progress.stopped})"
+            why = self._progress.stopped or "each was skipped"
+            text = f"Skipped: explored {explored} of {self._known(records)} windows ({why})"
             report.outcome, report.longrepr = "skipped", (path, line or 0, text)
         else:
             report = self._makereport_of_a_pass(began)
@@ -391,10 +402,10 @@ class SweepProtocol(Protocol):
         return [report]
 
     def _says_nothing(self, records: dict[str, Record]) -> bool:
-        """Whether a sweep without a failure is no pass either: nothing was run, or it was broken off."""
+        """Whether a sweep without a failure is no pass either: nothing was run or passed, or it was broken off."""
         if self._controls_only():
             return False
-        return self._progress.broken_off or not records
+        return self._progress.broken_off or not any(record["outcome"] == "passed" for record in records.values())
 
     def _controls_only(self) -> bool:
         return self.engine.settings.off or self.engine.settings.list

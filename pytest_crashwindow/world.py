@@ -67,6 +67,10 @@ class World:
         """Whether this fault ends its process."""
         return fired.fault in self.faults and self.faults[fired.fault].deadly
 
+    def ends_there(self, fired: Fired) -> bool:
+        """Whether the process or the call ends by this fault, so that no other fires at the same hit."""
+        return self.is_deadly(fired) or (fired.fault in self.faults and self.faults[fired.fault].may_repeat)
+
     def unfired(self) -> list[Armed]:
         """What was armed and never fired."""
         done = {fired.index for fired in self.fired()}

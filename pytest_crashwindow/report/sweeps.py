@@ -30,6 +30,17 @@ def not_passed(name: str) -> str:
     return f"{name} was asked for, and the control doesn't pass it"
 
 
+def kinds_without_window(plan: SweepPlan, windows: Sequence[Window]) -> list[str]:
+    """Kinds of fault that are asked for and make sense at no point of the control."""
+    tried = {window.fault for window in windows}
+    asked = {fault.name: pattern for kind in plan.kinds for pattern, fault in reversed(kind.faults)}
+    return [
+        f"{name}={pattern!r} gives no window: it makes sense at no point of the control"
+        for name, pattern in asked.items()
+        if name not in tried
+    ]
+
+
 def no_window(plan: SweepPlan, hits: Sequence[Hit]) -> str:
     """A control that gives nothing to try."""
     if not hits:

@@ -42,7 +42,9 @@ def worth_telling(sweep: Summary) -> bool:
 def one(sweep: Summary) -> list[str]:
     """One sweep in a line, and its notes."""
     failed = [w for w in sweep["windows"] if w["outcome"] == "failed"]
-    verdict = sweep["verdict"] if not sweep["windows"] else f"{len(failed)} failed" if failed else "all passed"
+    passed = [w for w in sweep["windows"] if w["outcome"] == "passed"]
+    good = "all passed" if len(passed) == len(sweep["windows"]) else f"{len(passed)} passed"
+    verdict = sweep["verdict"] if not sweep["windows"] else f"{len(failed)} failed" if failed else good
     why = f" ({sweep['stopped']})" if sweep["stopped"] else ""
     head = f"{sweep['test']}: explored {sweep['explored']} of {sweep['known']} windows{why}, {verdict}"
     kinds = _counted(w["verdict"] for w in failed if w["verdict"] != "failed")
