@@ -111,7 +111,17 @@ def _run(folder: Path) -> None:
     (folder / "test_it.py").write_text(INNER)
     (folder / "conftest.py").write_text(REPORTS)
     workers = ["-n2"] if importlib.util.find_spec("xdist") else []
-    options = [*workers, "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--rootdir=.", "--import-mode=importlib"]
+    # The root is that of the project, whose sources declare the points.
+    options = [
+        *workers,
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        f"--rootdir={ROOT}",
+        "--import-mode=importlib",
+    ]
     command = [sys.executable, "-m", "pytest", *options, "-o", f"pythonpath={ROOT}", f"--basetemp={folder / 'tmp'}"]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (folder / "reports").exists(), ended.stdout + ended.stderr
