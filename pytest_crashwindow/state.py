@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -28,9 +29,9 @@ class Snapshots:
         self._index.mkdir(parents=True, exist_ok=True)
         copy = self._directory / digest
         if path.is_dir():
-            shutil.copytree(path, copy, symlinks=True, ignore=_special_files)
+            shutil.copytree(path, copy, symlinks=True, copy_function=_copy)
         elif path.exists():
-            shutil.copy2(path, copy)
+            _copy(os.fspath(path), os.fspath(copy))
         entry.write_bytes(os.fsencode(path))
 
     def restore(self) -> None:
@@ -46,15 +47,15 @@ def put_back(copy: Path, target: Path) -> None:
     if copy.is_dir() and target.is_dir() and not target.is_symlink():
         for child in target.iterdir():
             _remove(child)
-        shutil.copytree(copy, target, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(copy, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy)
         return
     if target.exists() or target.is_symlink():
         _remove(target)
     if copy.is_dir():
-        shutil.copytree(copy, target, symlinks=True)
+        shutil.copytree(copy, target, symlinks=True, copy_function=_copy)
     elif copy.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(copy, target)
+        _copy(os.fspath(copy), os.fspath(target))
 
 
 def _remove(path: Path) -> None:
@@ -64,7 +65,10 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _special_files(directory: str, names: list[str]) -> list[str]:
-    """Sockets, pipes and devices hold no state that a copy could keep."""
-    paths = {name: Path(directory, name) for name in names}
-    return [n for n, p in paths.items() if not (p.is_symlink() or p.is_dir() or p.is_file())]
+def _copy(source: str, target: str) -> None:
+    """A socket, pipe or device has no content that a copy could keep: a second name keeps it as it is."""
+    if os.path.isfile(source):
+        shutil.copy2(source, target)
+        return
+    with contextlib.suppress(OSError):  # the copies may be on another file system
+        os.link(source, target)

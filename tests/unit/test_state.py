@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -55,12 +56,24 @@ def test_only_the_first_look_counts(snapshots: Snapshots, tmp_path: Path) -> Non
     assert path.read_text() == "first"
 
 
-def test_pipes_and_sockets_are_no_state(snapshots: Snapshots, tmp_path: Path) -> None:
+def test_pipes_and_sockets_stay_and_new_ones_go(
+    snapshots: Snapshots, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = tmp_path / "state"
     state.mkdir()
+    monkeypatch.chdir(state)  # the name of a socket has to be short
     os.mkfifo(state / "pipe")
-    snapshots.take(state)  # and doesn't wait for a writer
-    snapshots.restore()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("served")
+        server.listen()
+        snapshots.take(state)  # and doesn't wait for a writer
+        (state / "served").unlink()
+        os.mkfifo(state / "made")
+        snapshots.restore()
+        assert sorted(path.name for path in state.iterdir()) == ["pipe", "served"]
+        assert (state / "pipe").is_fifo()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect("served")
 
 
 def test_nothing_taken_nothing_restored(snapshots: Snapshots) -> None:
