@@ -126,6 +126,9 @@ def _leave_pytest(seed: str) -> None:
     """Undo what pytest set up for itself, and what a fork shares with its siblings by accident."""
     gc.freeze()  # a collection then looks at this life's own objects only
     atexit._clear()
+    executors = sys.modules.get("concurrent.futures.thread")
+    if executors is not None:  # their threads weren't forked; one of them may have become this main thread
+        executors._threads_queues.clear()
     threading.excepthook = threading.__excepthook__
     sys.unraisablehook = sys.__unraisablehook__
     root = logging.getLogger()

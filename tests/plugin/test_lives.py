@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import concurrent.futures
 import dataclasses
 import functools
 import logging
@@ -262,6 +263,17 @@ def test_lives_can_be_started_from_threads(crashwindow: Any) -> None:
     for thread in threads:
         thread.join()
     assert sorted(values) == [0, 1, 2, 3]
+
+
+def test_a_life_started_in_a_pool_of_threads_ends_as_a_program_does(crashwindow: Any, tmp_path: Path) -> None:
+    def target() -> None:
+        threading.Timer(0.05, (tmp_path / "thread").touch).start()
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        life = pool.submit(crashwindow.run, target).result()
+    assert life.outcome == "returned"
+    assert life.stderr == ""
+    assert (tmp_path / "thread").exists()
 
 
 def test_a_life_can_be_started_while_another_thread_holds_locks(crashwindow: Any) -> None:
