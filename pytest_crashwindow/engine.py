@@ -86,10 +86,10 @@ class Engine:
     def known_points(self, calls: list[str]) -> set[str]:
         """Every point name that the project is known to have."""
         if self._literals is None:
-            from .known import literal_points
+            from .known import imported_points, literal_points
 
             skip = self._config.getini("norecursedirs")
-            self._literals = set(literal_points(self._config.rootpath, skip))
+            self._literals = {*literal_points(self._config.rootpath, skip), *imported_points()}
         probed = {call for probe in self.probes for call in probe.calls}
         return self._literals | CPYTHON_EVENTS | {f"{call}:{end}" for call in probed | set(calls) for end in ENDS}
 
