@@ -26,7 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .record import out_of_the_way
 from .tracker import OWN_FAILURE, PACKAGE, TRAMPOLINE, Lifeline, Orders, Tracker
+
+# The originals: code under test may replace them.
+_open, _write, _close, _rename, _getpid = os.open, os.write, os.close, os.rename, os.getpid
 
 STACKS_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2 + 3) - 3
 """asks a life for the stacks of its threads; one that programs hardly ever use"""
@@ -77,11 +81,11 @@ def live(
         _own_signals(files)
         _leave_pytest(seed)
         tracker, orders = begin()
-        tracker.begin(orders, Lifeline(name, pid, wake, resume, files.stacks))
+        tracker.begin(orders, Lifeline(name, pid, out_of_the_way(wake), out_of_the_way(resume), files.stacks))
         result = _run(target)
         _end_as_a_program_does()
         tracker.active = False
-        if os.getpid() == pid:  # not a child that the target forked and let run on
+        if _getpid() == pid:  # not a child that the target forked and let run on
             _hand_over(result, files)
         status = 0
     except BaseException:
@@ -187,6 +191,9 @@ def _flush_files() -> None:
 
 def _hand_over(result: Result, files: LifeFiles) -> None:
     """In one piece: a result cut short by a death is none."""
-    unfinished = files.result.with_suffix(".part")
-    unfinished.write_bytes(pickle.dumps(result.__dict__))
-    unfinished.replace(files.result)
+    unfinished, left = f"{files.result}.part", pickle.dumps(result.__dict__)
+    fd = _open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    while left:  # a single write takes 2 GiB at most
+        left = left[_write(fd, left) :]
+    _close(fd)
+    _rename(unfinished, files.result)

@@ -10,6 +10,8 @@ This module runs inside lives: standard library only.
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import json
 import os
 import threading
@@ -24,6 +26,7 @@ from .windows import unescape
 _open, _write, _close, _lseek, _pread = os.open, os.write, os.close, os.lseek, os.pread
 
 _SIMPLE = frozenset({str, int, float, bool, type(None), bytes})
+_HIGH = 200  # above the descriptors that programs in tests have
 _LONGEST = 200  # characters of an argument list that a trace keeps
 
 
@@ -41,6 +44,16 @@ def _shown(argument: object) -> str:
         with contextlib.suppress(Exception):
             return repr(os.fspath(argument))
     return f"<{type(argument).__name__}>"
+
+
+def out_of_the_way(fd: int) -> int:
+    """The same file under a high number: code that closes all descriptors gets low ones for its own files."""
+    try:
+        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:  # the limit is lower
+        return fd
+    _close(fd)
+    return high
 
 
 @dataclass(frozen=True)
@@ -91,18 +104,31 @@ class Trace:
         self.reopen()
 
     def reopen(self) -> None:
-        self.descriptor = _open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._open()
         self._lock = threading.Lock()  # a lock held by another thread at the fork stays held for ever
         self._counts: dict[bytes, tuple[int, int]] = {}
 
+    def _open(self) -> None:
+        fd = _open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.descriptor = out_of_the_way(fd)
+
     def append(self, line: str) -> None:
-        _write(self.descriptor, line.encode("utf-8", "backslashreplace"))
+        self._write(line.encode("utf-8", "backslashreplace"))
+
+    def _write(self, data: bytes) -> None:
+        try:
+            _write(self.descriptor, data)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            self._open()  # daemons close whatever is open
+            _write(self.descriptor, data)
 
     def append_counted(self, line: str, columns: Iterable[tuple[int, str]]) -> list[int]:
         """Append, and tell how many lines so far, this one included, have each (column, text)."""
         data = line.encode("utf-8", "backslashreplace")
         with self._lock:
-            _write(self.descriptor, data)
+            self._write(data)
             end = _lseek(self.descriptor, 0, os.SEEK_CUR)
             return [self._count(end, column, text) for column, text in columns]
 

@@ -32,7 +32,7 @@ from .windows import escape
 
 # The originals: probes and code under test may replace them.
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
-_read, _write = os.read, os.write
+_open, _read, _write = open, os.read, os.write
 _exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
@@ -179,7 +179,10 @@ class Tracker:
         if point in self._unarmed and thread in self._who and not self._holds:
             # Nearly every hit, so it's written out; it runs no code of others, so nothing need be unseen.
             text = f"{monotonic_ns()}\t{self._who[thread]}\t{self._unarmed[point]}\t\t{summary(arguments)}\n"
-            _write(self._trace.descriptor, text.encode("utf-8", "backslashreplace"))
+            try:
+                _write(self._trace.descriptor, text.encode("utf-8", "backslashreplace"))
+            except OSError:
+                self._trace.append(text)
             return None
         self._busy.add(thread)
         try:
@@ -254,8 +257,13 @@ class Tracker:
         try:
             armed.fault.prepare()
         except BadOption as error:
-            _write(2, f"crashwindow: {armed.fault.name} at {armed.pattern}: {error}\n".encode())
-            _exit(OWN_FAILURE)
+            self._fail(f"{armed.fault.name} at {armed.pattern}: {error}")
+
+    def _fail(self, text: str) -> None:
+        """End the process in a way that is never a pass."""
+        with contextlib.suppress(OSError):
+            _write(2, f"crashwindow: {text}\n".encode())
+        _exit(OWN_FAILURE)
 
     def _may_fire(self, armed: Armed, point: str) -> bool:
         if armed.fault.only_calls and split_end(point)[0] not in self._orders.calls:
@@ -282,13 +290,17 @@ class Tracker:
         self._note_stop(b"S")
         _killpg(_getpgrp(), signal.SIGSTOP)
         # Another thread may take the signal, and this one run on for a moment.
-        _read(self._lifeline.resume, 1)
+        with contextlib.suppress(OSError):  # the code under test closed all descriptors
+            _read(self._lifeline.resume, 1)
 
     def hold_thread(self, also_at: tuple[str, ...]) -> None:
         hold = (also_at, threading.Event())
         self._holds.append(hold)
         self._note_stop(b"H")
-        _read(self._lifeline.resume, 1)
+        try:
+            _read(self._lifeline.resume, 1)
+        except OSError:
+            self._fail("a thread can't be held where the code under test closed all descriptors")
         self._holds.remove(hold)
         hold[1].set()
 
@@ -298,7 +310,7 @@ class Tracker:
                 released.wait()
 
     def _note_stop(self, how: bytes) -> None:
-        with contextlib.suppress(OSError), open(self._lifeline.stacks, "w") as file:
+        with contextlib.suppress(OSError), _open(self._lifeline.stacks, "w") as file:
             faulthandler.dump_traceback(file, all_threads=True)
         with contextlib.suppress(OSError):
             _write(self._lifeline.wake, how)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import builtins
 import concurrent.futures
 import dataclasses
 import functools
@@ -263,6 +264,37 @@ def test_lives_can_be_started_from_threads(crashwindow: Any) -> None:
     for thread in threads:
         thread.join()
     assert sorted(values) == [0, 1, 2, 3]
+
+
+def test_a_daemon_that_closes_all_descriptors_is_followed(run: Run) -> None:
+    source = """
+        import os, sys, pytest
+
+        def daemon(file):
+            os.closerange(3, 1024)
+            fds = [os.open(file, os.O_WRONLY | os.O_CREAT, 0o600) for _ in range(20)]
+            sys.audit("daemon.a")
+            sys.audit("daemon.a")
+            return "served"
+
+        @pytest.mark.crash_windows("daemon.a", pause="daemon.a")
+        def test_daemon(crashwindow, tmp_path):
+            life = crashwindow.supervise(daemon, tmp_path / "file").resume()
+            assert life.value == "served"
+            assert (tmp_path / "file").read_bytes() == b""
+        """
+    run(source).assert_outcomes(passed=5)
+
+
+def test_code_that_replaces_functions_of_os_hands_its_value_over(crashwindow: Any) -> None:
+    def target() -> str:
+        for name in ("open", "write", "close", "replace", "rename", "getpid", "kill", "read"):
+            setattr(os, name, None)
+        builtins.open = None  # type: ignore[assignment]
+        sys.audit("shop.paid")
+        return "done"
+
+    assert crashwindow.run(target, pause_at="shop.paid").resume().value == "done"
 
 
 def test_a_life_started_in_a_pool_of_threads_ends_as_a_program_does(crashwindow: Any, tmp_path: Path) -> None:
