@@ -209,6 +209,16 @@ def _lost(window: str) -> Record:
     }
 
 
+def lost_windows(run: Path) -> list[str]:
+    """The windows of a run that processes had claimed which died before they could give a result."""
+    lost = []
+    for claim in sorted(run.glob("*/*.claim")):
+        owner = json.loads(claim.read_text())
+        if not claim.with_suffix(".result").exists() and not _alive(owner["pid"]):
+            lost.append(owner["window"])
+    return lost
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 

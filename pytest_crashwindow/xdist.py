@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from .sharing import STOP
+from .sharing import STOP, lost_windows
 
 _INPUT = "crashwindow_directory"
 
@@ -60,8 +60,13 @@ class Controller:
         self._hidden = sum("~" in nodeid.rpartition("[")[2] for nodeid in ids)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self) -> None:
-        """Take the shards out of the count as soon as xdist has made it."""
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the shards out of the count as soon as xdist has made it, and say what a dead worker ran."""
+        if report.when == "???" and self._directory is not None:  # how xdist reports that a worker died
+            windows = ", ".join(lost_windows(self._directory))
+            report.longrepr = (
+                f"{report.longrepr}\nwindows that it was running: {windows}" if windows else report.longrepr
+            )
         if self._hidden and self._session is not None:
             self._session.testscollected -= self._hidden
             self._hidden = 0

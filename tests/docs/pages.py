@@ -79,7 +79,11 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 def environment() -> dict[str, str]:
     """Of the commands: this interpreter's scripts, a fixed width, no order but the written one."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "CRASHWINDOW", "COV", "GITHUB"))}
+    inherited = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("PYTEST", "CRASHWINDOW", "COV", "GITHUB", "CI", "BUILD_NUMBER"))
+    }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return inherited | {
         "PATH": path,
