@@ -175,3 +175,20 @@ def test_a_server_of_the_module_is_shared_and_found_out_by_the_second_control(ru
     result = run(SERVER, "-k", "of_the_module")
     result.assert_outcomes(failed=1, deselected=1)
     result.stdout.fnmatch_lines(["unsteady control: the test passed in its first run *"])
+
+
+def test_a_child_that_the_body_forks_and_lets_run_on_has_no_say(run: Run) -> None:
+    source = """
+        import os, sys, time, pytest
+
+        @pytest.mark.crash_windows("work.a")
+        def test_work(crashwindow):
+            crashwindow.run(sys.audit, "work.a")
+            if crashwindow.window:
+                child = os.fork() == 0
+                time.sleep(0 if child else 0.5)
+                assert child
+        """
+    result = run(source)
+    result.assert_outcomes(failed=2)
+    assert "report.part" not in result.stdout.str() + result.stderr.str()
