@@ -132,6 +132,7 @@ class SweepProtocol(Protocol):
         only = self.engine.only_window
         if only is not None:
             self._progress.known = 1
+            self._progress.stopped = "crashwindow_window: no other was looked for"
             self._run_all(worlds, [only])
             return self._verdict(began)
         control = self.world(worlds, None)

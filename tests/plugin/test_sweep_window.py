@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Run
-from .sweeping import WORK, B, outcomes
+from .sweeping import WORK, B, outcomes, section
 
 
 def test_only_this_window_runs_and_the_sweep_speaks_for_it(run: Run) -> None:
@@ -13,6 +13,12 @@ def test_only_this_window_runs_and_the_sweep_speaks_for_it(run: Run) -> None:
     assert outcomes(result) == {B: "FAILED", "test_work": "FAILED"}
     passed = run(WORK, "-v", "--crashwindow-window=work.a+1:crash")
     assert outcomes(passed) == {"test_work[work.a+1:crash]": "PASSED", "test_work": "PASSED"}
+
+
+def test_that_it_is_one_of_more_is_said(run: Run) -> None:
+    assert section(run(WORK, "--crashwindow-window=work.a+1:crash"))[0] == (
+        "test_it.py::test_work: explored 1 of 1 windows (crashwindow_window: no other was looked for), all passed"
+    )
 
 
 def test_a_window_that_is_not_reached_fails(run: Run) -> None:
