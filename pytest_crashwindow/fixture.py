@@ -17,7 +17,7 @@ from .arming import Faults, armed_for_life, check_calls, named_calls
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
-from .errors import LifeNotOver, TooManyDeaths, UnattributedDeath, UnsupportedPlatform
+from .errors import BadOption, LifeNotOver, TooManyDeaths, UnattributedDeath, UnsupportedPlatform
 from .installing import Installed, install
 from .lives import Child, GuardedChild, Life, OwnChild
 from .living import live
@@ -152,6 +152,13 @@ class CrashWindow:
         It is put back as it was after set-up for every window of a sweep.
         """
         absolute = Path(os.path.abspath(path))
+        if self.plan.sweep and absolute in self.directory.parents:
+            raise BadOption(
+                f"state({str(absolute)!r}): the temporary files of pytest and of this plugin lie inside; "
+                f"name the directory that the code under test uses"
+            )
+        if absolute.is_symlink():  # what it leads to is as durable as the link
+            self.state(os.path.realpath(absolute))
         if absolute not in self._state:
             self._state.append(absolute)
         if self._in_world and self.plan.sweep:

@@ -28,7 +28,9 @@ class Snapshots:
             return
         self._index.mkdir(parents=True, exist_ok=True)
         copy = self._directory / digest
-        if path.is_dir():
+        if path.is_symlink():
+            copy.symlink_to(os.readlink(path))
+        elif path.is_dir():
             shutil.copytree(path, copy, symlinks=True, copy_function=_copy)
         elif path.exists():
             _copy(os.fspath(path), os.fspath(copy))
@@ -44,14 +46,17 @@ class Snapshots:
 
 def put_back(copy: Path, target: Path) -> None:
     """Make `target` as `copy` is. A directory keeps its inode: shells and tests stand in it."""
-    if copy.is_dir() and target.is_dir() and not target.is_symlink():
+    if copy.is_dir() and not copy.is_symlink() and target.is_dir() and not target.is_symlink():
         for child in target.iterdir():
             _remove(child)
         shutil.copytree(copy, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy)
         return
     if target.exists() or target.is_symlink():
         _remove(target)
-    if copy.is_dir():
+    if copy.is_symlink():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(os.readlink(copy))
+    elif copy.is_dir():
         shutil.copytree(copy, target, symlinks=True, copy_function=_copy)
     elif copy.exists():
         target.parent.mkdir(parents=True, exist_ok=True)

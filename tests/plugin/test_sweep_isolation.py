@@ -192,3 +192,36 @@ def test_a_child_that_the_body_forks_and_lets_run_on_has_no_say(run: Run) -> Non
     result = run(source)
     result.assert_outcomes(failed=2)
     assert "report.part" not in result.stdout.str() + result.stderr.str()
+
+
+def test_state_by_a_link_is_what_it_leads_to(run: Run) -> None:
+    source = """
+        import sys, pytest
+
+        @pytest.fixture
+        def current(crashwindow, tmp_path_factory):
+            releases = tmp_path_factory.mktemp("releases")
+            (releases / "1").mkdir()
+            (releases / "current").symlink_to("1")
+            return crashwindow.state(releases / "current")
+
+        @pytest.mark.crash_windows("work.a")
+        def test_work(crashwindow, current):
+            assert current.is_symlink() and list(current.iterdir()) == []
+            (current / "new").touch()
+            crashwindow.run(sys.audit, "work.a")
+        """
+    run(source).assert_outcomes(passed=2)
+
+
+def test_state_that_has_the_plugins_own_files_inside_is_refused(run: Run) -> None:
+    source = """
+        import sys, pytest
+
+        @pytest.mark.crash_windows("work.a")
+        def test_work(crashwindow, tmp_path):
+            crashwindow.state(tmp_path.parent)
+        """
+    result = run(source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the temporary files of pytest and of this plugin lie inside; name the directory*"])

@@ -46,6 +46,16 @@ def test_a_file_is_put_back_and_one_that_was_not_there_is_removed(snapshots: Sna
     assert not made.exists()
 
 
+def test_a_link_stays_a_link(snapshots: Snapshots, tmp_path: Path) -> None:
+    link = tmp_path / "current"
+    link.symlink_to("release-1")
+    snapshots.take(link)
+    link.unlink()
+    link.symlink_to("release-2")
+    snapshots.restore()
+    assert os.readlink(link) == "release-1"
+
+
 def test_only_the_first_look_counts(snapshots: Snapshots, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("first")
