@@ -208,7 +208,8 @@ class SweepProtocol(Protocol):
             return []
         if outcome.verdict not in ("passed", "failed"):
             return []
-        fired = outcome.world.fired()
+        last = outcome.world.armed[-1].index  # markers are armed before a window's faults
+        fired = [fired for fired in outcome.world.fired() if fired.index == last]
         if not fired:
             return []
         started = {e["life"]: e["at"] for e in outcome.world.events() if e["event"] == "started"}

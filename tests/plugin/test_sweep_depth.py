@@ -94,3 +94,10 @@ def test_depth_below_one_is_an_error(run: Run) -> None:
 
 def test_marker_beats_option(run: Run) -> None:
     assert len(windows(run(TWO_STEPS.replace('"work.*"', '"work.*", depth=1'), "-v", "--crashwindow-depth=2"))) == 2
+
+
+def test_a_markers_fault_during_recovery_hides_no_pair(run: Run) -> None:
+    source = TWO_STEPS.replace(
+        "@pytest.mark.crash_windows", "@pytest.mark.delay_at('work.b', 0.01)\n@pytest.mark.crash_windows"
+    )
+    assert windows(run(source, "-v", "--crashwindow-depth=2")) == PAIRS
