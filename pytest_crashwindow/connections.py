@@ -56,7 +56,7 @@ class OpenedAt:
     def refuse_open_ones(self) -> None:
         """Raise OpenConnection if a database is open in this process, naming where it was opened."""
         __tracebackhide__ = True
-        paths = open_sqlite_files()
+        paths = open_sqlite_files(self._where)
         if not paths:
             return
         elsewhere = "before this test, or not by sqlite3"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,10 @@ class World:
         return alive
 
 
-def open_sqlite_files() -> list[str]:
+def open_sqlite_files(connected: Collection[str] = ()) -> list[str]:
     """Paths of SQLite databases that this process has open, by their descriptors.
+
+    A database that is still empty has no header; it is one if somebody has connected to that path.
 
     The header is read by `pread` on the descriptor itself: to open and close the file anew would drop
     the locks that this process holds on it.
@@ -142,7 +144,8 @@ def open_sqlite_files() -> list[str]:
     for name in os.listdir("/dev/fd"):
         try:
             fd = int(name)
-            if os.pread(fd, 16, 0) == b"SQLite format 3\0":
+            header = os.pread(fd, 16, 0)
+            if header == b"SQLite format 3\0" or (not header and _path_of(fd) in connected):
                 found.append(_path_of(fd))
         except OSError:
             continue

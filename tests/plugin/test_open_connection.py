@@ -52,6 +52,14 @@ def test_one_that_was_opened_in_the_test_body(crashwindow: Any, tmp_path: Path) 
     assert crashwindow.run(print).outcome == "returned"
 
 
+def test_one_of_a_database_that_is_still_empty(crashwindow: Any, tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "new")
+    with pytest.raises(OpenConnection, match=rf"opened at {__file__}:\d+"):
+        crashwindow.run(print)
+    connection.close()
+    assert crashwindow.run(print).outcome == "returned"
+
+
 def test_one_by_a_subclass_or_factory(crashwindow: Any, tmp_path: Path) -> None:
     class Own(sqlite3.Connection):
         pass
