@@ -151,11 +151,12 @@ class SweepProtocol(Protocol):
             return self._failed(judgement.text, began, judgement.verdict)
         self._progress.points = list(dict.fromkeys(hit.point for hit in hits))
         windows = self._free(self._plan.windows(hits, self._calls), control)
-        self._progress.notes += wording.kinds_without_window(self._plan, windows)
+        untried = wording.kinds_without_window(self._plan, windows)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         self._progress.known = len(windows)
         if not windows:
             return self._failed(wording.no_window(self._plan, hits), began, "error")
+        self._progress.notes += untried
         if self.engine.settings.list:
             self._progress.listed = [str(window) for window in windows]
         elif self.engine.settings.off:

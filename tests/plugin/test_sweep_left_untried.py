@@ -27,6 +27,13 @@ def test_a_kind_of_fault_without_a_window(run: Run) -> None:
     ]
 
 
+def test_where_no_kind_has_one_the_error_says_it_all(run: Run) -> None:
+    marks = "pytest.mark.crash_windows('wrok.*')"
+    assert section(run(TWO_POINTS.replace("MARKS", marks)))[:-1] == [
+        "test_it.py::test_work: explored 0 of 0 windows, error"
+    ]
+
+
 def test_an_excluded_name_that_nothing_has(run: Run) -> None:
     result = run(TWO_POINTS.replace("MARKS", "pytest.mark.crash_windows(['work.*', '!work.bb'])"), "-v")
     assert outcomes(result) == {"test_work": "FAILED"}
