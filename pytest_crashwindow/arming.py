@@ -60,6 +60,8 @@ def armed_by(
     point, nth, match = given.pop("point"), given.pop("nth", 1), given.pop("match", None)
     _check(label, fault, point, nth, match)
     name, ordinal = split_hit(point)
+    if ordinal is not None and nth != 1:
+        raise BadOption(f"{label}: {point!r} names the hit already, nth={nth} names another")
     return Armed(index, name, _configured(fault, label, given), nth, ordinal, match, life)
 
 

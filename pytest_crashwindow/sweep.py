@@ -174,7 +174,11 @@ def _kind(fault: Fault, value: object) -> Kind:
         if len(fault.parameters) != 1:
             raise BadOption(f"{label}: takes a glob or a list of globs, not a mapping")
         configured = [(g, _configured(fault, label, parameter)) for g, parameter in value.items()]
-        _globs(fault.name, [g for g, _ in configured])
+        for glob in _globs(fault.name, [g for g, _ in configured]):
+            if glob.startswith("!"):
+                raise BadOption(f"{label}: {glob!r} excludes, which only a list can; a mapping names what is wanted")
+            if not is_glob(glob):
+                check_end(fault, glob, label)
         return Kind(tuple(configured))
     if "seconds" in fault.required:
         raise BadOption(f"{label}: takes a mapping from glob to {fault.required[0]}, such as {{'shop.*': 0.5}}")

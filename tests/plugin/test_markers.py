@@ -282,6 +282,7 @@ BAD = {
     "crash_at(7)": "crash_at: the point is a name such as 'shop.order.committed', not 7",
     "crash_at('')": "crash_at: the point is a name such as *",
     "crash_at('a', 0)": "crash_at: nth counts from 1, got 0",
+    "crash_at('a+2', nth=3)": "crash_at: 'a+2' names the hit already, nth=3 names another",
     "crash_at('a', nth='2')": "crash_at: nth counts from 1, got '2'",
     "crash_at('a', nth=True)": "crash_at: nth counts from 1, got True",
     "crash_at('a', nth=None)": "crash_at: nth=None (every hit) is for faults that leave the life running*",

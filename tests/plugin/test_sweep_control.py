@@ -138,6 +138,8 @@ def test_a_sweep_without_the_fixture_is_told_so(run: Run) -> None:
         ("'a', crash='b'", "crash_windows: points is short for crash=; give one of them"),
         ("max_windows=True", "crash_windows: max_windows is a whole number from 1, got True"),
         ("lost_ack='m:f:enter'", "crash_windows(lost_ack=...): an answer can be lost after the call only*"),
+        ("lost_ack={'m:f:enter': OSError}", "crash_windows(lost_ack=...): an answer can be lost after the call only*"),
+        ("error={'*': OSError, '!a': OSError}", "crash_windows(error=...): '!a' excludes, which only a list can*"),
     ],
 )
 def test_bad_arguments_are_told(run: Run, arguments: str, message: str) -> None:
