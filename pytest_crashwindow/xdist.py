@@ -62,7 +62,7 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the shards out of the count as soon as xdist has made it, and say what a dead worker ran."""
-        if report.when == "???" and self._directory is not None:  # how xdist reports that a worker died
+        if str(report.when) == "???" and self._directory is not None:  # how xdist reports that a worker died
             windows = ", ".join(lost_windows(self._directory))
             report.longrepr = (
                 f"{report.longrepr}\nwindows that it was running: {windows}" if windows else report.longrepr
