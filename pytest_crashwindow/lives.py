@@ -315,11 +315,20 @@ class Life:
         self._close(status if status is not None else signal.SIGKILL, state)
 
     def _signal(self, number: int) -> None:
+        """To the life's group, and, but for a question, to children that made a session of their own."""
+        elsewhere = _descendants(self.pid) if number != STACKS_SIGNAL else []
         with contextlib.suppress(ProcessLookupError, PermissionError):
             try:
                 os.killpg(self.pid, number)
             except ProcessLookupError:  # so young that it has no group of its own yet
                 os.kill(self.pid, number)
+        self._signal_outside_group(elsewhere, number)
+
+    def _signal_outside_group(self, pids: list[int], number: int) -> None:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.getpgid(pid) != self.pid:
+                    os.kill(pid, number)
 
     def _wake_process_outside_group(self) -> None:
         """A child of the life that made a session of its own stopped itself; only its record names it."""
@@ -387,6 +396,7 @@ class Life:
         if status is not None and not os.WIFSTOPPED(status):
             self._ended(status)
         elif status is not None:
+            self._signal_outside_group(_descendants(self.pid), signal.SIGSTOP)
             self._pause(stopped=True)
         return True
 
@@ -481,6 +491,16 @@ class Life:
     def traceback(self) -> str:
         """The traceback of a life that raised, as Python prints it; else empty."""
         return self._result.traceback if self._result is not None else ""
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes below one, where the system lists children (Linux)."""
+    below = []
+    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, listing.read_text().split()):
+                below += [child, *_descendants(child)]
+    return below
 
 
 def _loaded(result: Result, name: str) -> Any:
