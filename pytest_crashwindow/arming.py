@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .calls import refusal
@@ -149,6 +151,32 @@ def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: i
             args, kwargs = (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
         armed.append(armed_by(fault, args, kwargs, index + len(armed), life))
     return armed
+
+
+def refuse_misspelt(faults: Faults, keywords: Mapping[str, Any], target: Callable[..., Any]) -> None:
+    """Raise BadOption for a keyword that looks like one for a fault, and that the target doesn't take.
+
+    It would go to the target, where a test that doesn't look at the outcome would never hear of it.
+    """
+    markers = [f"{name}{SUFFIX}" for name in faults.names]
+    for name in keywords:
+        if not name.endswith(SUFFIX) or _takes(target, name):
+            continue
+        near = difflib.get_close_matches(name, markers, 1, 0.75)
+        if near or not _takes(target, None):
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise BadOption(
+                f"{name}: neither a fault nor an argument of the target; {hint}Faults: {', '.join(markers)}"
+            )
+
+
+def _takes(target: Callable[..., Any], name: str | None) -> bool:
+    """Whether a callable has a parameter of this name; for None, whether it takes keywords of any name."""
+    try:
+        parameters = inspect.signature(target, follow_wrapped=False).parameters
+    except (TypeError, ValueError):
+        return True
+    return name in parameters or (name is None and any(p.kind is p.VAR_KEYWORD for p in parameters.values()))
 
 
 def armed_for_window(window: Window, fault_at: Mapping[tuple[str, str], Fault], first: int = 0) -> list[Armed]:

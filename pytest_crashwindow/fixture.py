@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .arming import Faults, armed_for_life, check_calls, named_calls
+from .arming import Faults, armed_for_life, check_calls, named_calls, refuse_misspelt
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
@@ -110,6 +110,7 @@ class CrashWindow:
         self._opened.refuse_open_ones()
         name = self._unique(name or _name_of(target))
         armed = armed_for_life(self.plan.faults, kwargs, name, len(self._world.armed))
+        refuse_misspelt(self.plan.faults, kwargs, target)
         probed = {call for probe in self.plan.probes for call in probe.calls}
         for call in named_calls((one.pattern for one in armed), probed):
             self.attach(call)
