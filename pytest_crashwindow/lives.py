@@ -376,10 +376,22 @@ class Life:
         if status is None:
             return False
         if os.WIFSTOPPED(status):
-            self._pause(stopped=True)
+            self._stopped_before_its_note_was_seen()
         else:
             self._ended(status)
         return True
+
+    def _stopped_before_its_note_was_seen(self) -> None:
+        """A fault writes its note before it stops the life; so if this stop is one, the note is there by now.
+
+        Left unread, it would be taken for another pause once the life is resumed.
+        """
+        ready = select.poll()
+        if self._wake >= 0 and not self._stopped:
+            ready.register(self._wake, select.POLLIN)
+            self._held += bool(ready.poll(0) and os.read(self._wake, 1))
+        self._signal_outside_group(_descendants(self.pid), signal.SIGSTOP)
+        self._pause(stopped=True)
 
     def _noted(self, note: bytes) -> bool:
         self._held += 1
