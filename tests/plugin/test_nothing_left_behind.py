@@ -80,6 +80,8 @@ class Case:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # A shell starts what it runs in the background with Ctrl-C ignored; so may ours have been.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
     def run(self, source: str, *args: str) -> str:
