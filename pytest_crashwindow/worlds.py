@@ -108,8 +108,9 @@ class Worlds:
         except WorldBroken as error:
             self.close()
             for pid in world.running().values():
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(pid, signal.SIGKILL)
+                for kill in (os.killpg, os.kill):  # one so young has no group of its own yet
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        kill(pid, signal.SIGKILL)
             self._problem = str(error)
             return self._failed(world, Problem("error", self._problem), started)
 
