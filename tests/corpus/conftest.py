@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -94,21 +96,30 @@ def case(name: str) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory):
-    """`corpus(way)`: the reports of all sweeps, run that way (once in a session)."""
+    """`corpus(way)`: the reports of all sweeps, run that way, once for all workers of xdist."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
 
     @cache
-    def run(way: str) -> Sweeps:
-        directory = tmp_path_factory.mktemp("corpus")
+    def corpus(way: str) -> Sweeps:
+        directory = shared / f"corpus {way}"
+        with open(shared / f"corpus {way} lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (directory / "reports").exists():
+                run(way, directory)
+        return read((directory / "reports").read_text())
+
+    def run(way: str, directory: Path) -> None:
+        directory.mkdir(exist_ok=True)
         (directory / "test_it.py").write_text(TESTS.format(names=NAMES))
         (directory / "conftest.py").write_text(REPORTS)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", *WAYS[way]]
         options = ["-o", f"pythonpath={HOLES}", f"--basetemp={directory / 'tmp'}"]
         ended = subprocess.run([*command, *options], cwd=directory, capture_output=True, text=True, check=False)
-        reports = directory / "reports"
-        assert reports.exists(), ended.stdout + ended.stderr
-        return read(reports.read_text())
+        assert (directory / "reports").exists(), ended.stdout + ended.stderr
 
-    return run
+    return corpus
 
 
 def read(text: str) -> Sweeps:
