@@ -1,0 +1,8 @@
+"""Of all tests: what the runs of pytest that they start have in common."""
+
+from __future__ import annotations
+
+import os
+
+# anyio's pytest plugin, which comes with httpx, doubles the start of every pytest, and hundreds are started.
+os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} -p no:anyio".strip()
