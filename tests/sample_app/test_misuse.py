@@ -289,7 +289,7 @@ def test_a_heartbeat_that_is_refused_is_the_last(home: Path) -> None:
     assert claim
     assert jobs.claim(home, "B", jobs.LEASE)
     until = jobs.get(home, 1)["lease_until"]
-    with heartbeats.kept(home, claim, lambda: jobs.LEASE + 1, every=0.001):
+    with heartbeats.kept(home, claim, lambda: jobs.LEASE + 1, every=0.2):
         [thread] = [one for one in threading.enumerate() if one.name == "heartbeat of job 1"]
         thread.join(10)
         assert not thread.is_alive()
