@@ -11,7 +11,7 @@ from pathlib import Path
 from sample_app import db, jobs, receiver, worker
 from sample_app.demo import PAYLOAD, Hands
 
-JOBS = 8
+JOBS = 4
 POINTS = "sample_app."
 
 

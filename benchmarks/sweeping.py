@@ -1,7 +1,7 @@
-"""A sweep of the sample app's commit and delivery, beside what one would write by hand.
+"""A sweep of the sample app's commit and delivery, beside other ways to try the same windows.
 
-Each way tries the same windows of the same scenario: run it in a process that dies at the window, run
-it again in another, check what must hold.
+Each way does the same for each window: run the scenario in a process that dies there, run it again in
+another, check what must hold. The sweep's time is that of its tests as a whole, controls included.
 """
 
 from __future__ import annotations
@@ -12,43 +12,54 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from pathlib import Path
 
 from . import scenario
 from .measuring import table
 
+HALVES = ["a", "b"]  # two sweeps of half the windows each: the fewer jobs, the less of the time is the app's own
+
 _TEST = """
-import json, time
-from pathlib import Path
 import pytest
 from benchmarks import scenario
 
-TIMES = []
-
-class Watch:
-    def pytest_crashwindow_windows(self, windows):
-        del windows[{windows}:]
-        TIMES.append([str(w) for w in windows])
-        TIMES.append(time.perf_counter())
-
-    def pytest_runtest_logreport(self, report):
-        if hasattr(report, "crashwindow_sweep") and TIMES:
-            windows, began = TIMES
-            record = {{"windows": windows, "seconds": time.perf_counter() - began, "outcome": report.outcome}}
-            Path("times.json").write_text(json.dumps(record))
-
 @pytest.fixture
-def home(tmp_path, request):
-    request.config.pluginmanager.register(Watch())
+def home(tmp_path):
     scenario.prepare(tmp_path / "home")
     return tmp_path / "home"
 
+@pytest.mark.parametrize("half", {halves})
 @pytest.mark.crash_windows("sample_app.*")
-def test_delivered_once(crashwindow, home):
+def test_delivered_once(crashwindow, home, half):
     crashwindow.supervise(scenario.work, home)
     assert scenario.holds(home)
+"""
+
+_WATCH = """
+import json, time
+from pathlib import Path
+import pytest
+
+SWEPT = {{"windows": [], "outcomes": [], "seconds": 0.0}}
+
+def pytest_crashwindow_windows(windows):
+    del windows[{most}:]
+    SWEPT["windows"] = [str(window).removesuffix(":crash") for window in windows]
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    began = time.perf_counter()
+    ran = yield
+    SWEPT["seconds"] += time.perf_counter() - began
+    return ran
+
+def pytest_runtest_logreport(report):
+    if hasattr(report, "crashwindow_sweep"):
+        SWEPT["outcomes"].append(report.outcome)
+
+def pytest_unconfigure():
+    Path("swept.json").write_text(json.dumps(SWEPT))
 """
 
 
@@ -63,29 +74,32 @@ def compare(windows: int, fresh: int) -> None:
     rows = [
         ("by hand: fork, run, SIGKILL, fork, recover", by_hand),
         ("the plugin's sweep, each window a test report", swept),
-        (f"bare fresh interpreters, one for each run ({len(some)} windows measured)", interpreters),
-        (f"a fresh interpreter with pytest for each window ({len(some)} measured)", pytests),
+        (f"two bare interpreters for each window: run, recover ({len(some)} measured)", interpreters),
+        (f"the same test, a fresh interpreter with pytest for each window ({len(some)} measured)", pytests),
     ]
     table(f"{len(ids)} crash windows of commit and delivery", rows, "s")
 
 
 def _by_plugin(folder: Path, windows: int) -> tuple[list[str], float]:
-    (folder / "test_swept.py").write_text(textwrap.dedent(_TEST.format(windows=windows)))
+    (folder / "test_swept.py").write_text(_TEST.format(halves=HALVES))
+    (folder / "conftest.py").write_text(_WATCH.format(most=windows // len(HALVES)))
     _pytest(folder, "test_swept.py")
-    record = json.loads((folder / "times.json").read_text())
-    assert record["outcome"] == "passed"
-    return [window.removesuffix(":crash") for window in record["windows"]], record["seconds"]
+    swept = json.loads((folder / "swept.json").read_text())
+    assert swept["outcomes"] == ["passed"] * len(HALVES)
+    return swept["windows"] * len(HALVES), swept["seconds"]
 
 
 def _by_pytests(folder: Path, windows: list[str]) -> float:
+    (folder / "conftest.py").unlink()
     began = time.perf_counter()
     for window in windows:
-        _pytest(folder, f"test_swept.py::test_delivered_once[{window}:crash]")
+        _pytest(folder, f"test_swept.py::test_delivered_once[{HALVES[0]}-{window}:crash]")
     return time.perf_counter() - began
 
 
 def _pytest(folder: Path, what: str) -> None:
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio", "-p", "no:xdist"]
+    others = ("randomly", "asyncio", "anyio", "xdist")
+    options = ["-q", "-p", "no:cacheprovider", *(part for name in others for part in ("-p", f"no:{name}"))]
     subprocess.run(
         [sys.executable, "-m", "pytest", *options, what],
         cwd=folder,

@@ -26,22 +26,30 @@ class OpenedAt:
     def __init__(self) -> None:
         self._where: dict[str, str] = {}
         self._original: Callable[..., None] | None = None
+        self._noting = True
 
     def watch(self) -> None:
         """Begin to note."""
         from .surgery import thawed
 
-        original, where = sqlite3.Connection.__init__, self._where
+        original = sqlite3.Connection.__init__
 
-        def __init__(self: sqlite3.Connection, *args: Any, **kwargs: Any) -> None:
+        def __init__(connection: sqlite3.Connection, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
-            original(self, *args, **kwargs)
-            path = _path_of(args[0] if args else kwargs.get("database"))
-            where[path] = _caller(sys._getframe(1))
+            original(connection, *args, **kwargs)
+            if self._noting:
+                self._note(args[0] if args else kwargs.get("database"), sys._getframe(1))
 
         self._original = original
         with thawed(sqlite3.Connection):
-            sqlite3.Connection.__init__ = __init__  # type: ignore[method-assign]
+            sqlite3.Connection.__init__ = __init__  # type: ignore[method-assign, assignment]
+
+    def _note(self, database: object, caller: FrameType) -> None:
+        self._where[_path_of(database)] = _caller(caller)
+
+    def rest(self) -> None:
+        """Note no more in this process: it is a life, from which none is forked."""
+        self._noting = False
 
     def forget(self) -> None:
         """Put the type back."""

@@ -262,6 +262,7 @@ class CrashWindow:
         world = self._world
 
         def begin() -> tuple[Tracker, Orders]:
+            self._opened.rest()
             self._install()
             assert self._tracker is not None
             calls = frozenset(self.plan.calls)

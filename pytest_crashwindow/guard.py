@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import json
 import os
@@ -164,6 +165,9 @@ class _Keeper:
         self._debris: Path | None = debris
         self._groups: list[int] = []
         self._ends: dict[int, int] = {}
+        self._cleared = 0
+        self._spare: tuple[int, int] | None = None
+        """a child that waits for its order, and the descriptor to write that to"""
 
     def serve(self, prepare: Callable[[], None]) -> NoReturn:
         """Run until the other end of the pipe is closed, then leave nothing behind."""
@@ -229,6 +233,12 @@ class _Keeper:
         if "clear" in order:
             kill_descendants(self._groups)
             self._tell("cleared")
+            self._cleared += 1
+            if self._cleared == 1:
+                return  # a test that is no sweep has one world only
+            if self._spare is not None:
+                os.close(self._spare[1])
+            self._spare = self._fork_waiting()  # the next one, while pytest reports the last
         elif "ask" in order:
             self._report_changes()
             self._tell("answer", status=self._ends.get(order["ask"]))
@@ -236,13 +246,24 @@ class _Keeper:
             self._fork(order["fork"])
 
     def _fork(self, order: object) -> None:
-        pid = fork_quietly()
-        if pid == 0:
-            self._become_child(order)
-        self._groups.append(pid)
+        pid, orders = self._spare or self._fork_waiting()
+        self._spare = None
+        with contextlib.suppress(BrokenPipeError):  # it was killed; its end is told as any other
+            os.write(orders, json.dumps(order).encode())
+        os.close(orders)
         self._tell("forked", pid=pid)
 
-    def _become_child(self, order: object) -> NoReturn:
+    def _fork_waiting(self) -> tuple[int, int]:
+        waiting, orders = os.pipe()
+        pid = fork_quietly()
+        if pid == 0:
+            os.close(orders)
+            self._become_child(waiting)
+        os.close(waiting)
+        self._groups.append(pid)
+        return pid, orders
+
+    def _become_child(self, waiting: int) -> NoReturn:
         try:
             signal.set_wakeup_fd(self._former_wakeup)  # asyncio of CPython 3.12 has unset ours at the fork
             for fd in (self._orders, self._events, self._woken, self._waker):
@@ -252,7 +273,10 @@ class _Keeper:
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
             die_with_parent()
-            self._child_main(order)
+            order = os.read(waiting, 65536)
+            os.close(waiting)
+            if order:  # else the guard is gone
+                self._child_main(json.loads(order))
         except BaseException:
             traceback.print_exc()
         finally:
@@ -273,16 +297,21 @@ class _Keeper:
             os.write(self._events, json.dumps({"event": event, **more}).encode() + b"\n")
 
 
+@functools.cache  # made once in the guard, for all worlds
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def die_with_parent() -> None:
     """A second belt, for a guard that is killed itself: its children go with it (Linux)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def become_subreaper() -> None:
     """Have orphans below this process become its children (Linux; elsewhere nothing happens)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def kill_descendants(groups: list[int]) -> None:

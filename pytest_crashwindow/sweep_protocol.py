@@ -359,15 +359,20 @@ class SweepProtocol(Protocol):
         if found:
             return Judgement("unsteady control", wording.unsteady(found))
         notes = [wording.ORDER_DIFFERS] if order_differs(hits, other) else []
-        known = self.engine.known_points(list(self._calls)) | {hit.point for hit in hits}
-        for name in self._plan.excluded:
-            if not is_glob(name) and not any(matches(name, point) for point in known):
-                return Judgement("error", wording.unknown_point(f"!{name}", near_names(name, known), hits))
-        for name in self._plan.unpassed(hits):
+        unpassed = self._plan.unpassed(hits)
+        unknown = self._unknown([f"!{name}" for name in self._plan.excluded if not is_glob(name)] + unpassed, hits)
+        if unknown:
+            return Judgement("error", unknown)
+        return Judgement(notes=(*notes, *map(wording.not_passed, unpassed)))
+
+    def _unknown(self, asked: list[str], hits: list[Hit]) -> str:
+        """What to say of the first name that no code has. Knowing all names takes reading the project's source."""
+        known = self.engine.known_points(list(self._calls)) | {hit.point for hit in hits} if asked else set()
+        for spelled in asked:
+            name = spelled.removeprefix("!")
             if not any(matches(name, point) for point in known):
-                return Judgement("error", wording.unknown_point(name, near_names(name, known), hits))
-            notes.append(wording.not_passed(name))
-        return Judgement(notes=tuple(notes))
+                return wording.unknown_point(spelled, near_names(name, known), hits)
+        return ""
 
     def _failed(self, text: str, began: float, verdict: str) -> list[pytest.TestReport]:
         report = self.quiet("call")

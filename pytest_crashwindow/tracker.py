@@ -174,7 +174,7 @@ class Tracker:
         """Record a hit and let an armed fault act: it may not return, raise, or ask for an action."""
         __tracebackhide__ = True
         thread = get_ident()
-        if not self.active or thread in self._busy:
+        if not self.active or thread in self._busy or self._names.get(point, point) is None:
             return None
         if point in self._unarmed and thread in self._who and not self._holds:
             # Nearly every hit, so it's written out; it runs no code of others, so nothing need be unseen.

@@ -78,6 +78,42 @@ def test_clear_ends_what_is_below_and_the_guard_goes_on(make: Make) -> None:
     assert guard.change(guard.fork("exit"), 30) == 0
 
 
+def waiting_child(guard: Guard) -> int:
+    """The child that the guard has forked ahead."""
+    for _ in range(2):
+        assert guard.change(guard.fork(0), 30) == 0
+        guard.clear()
+    children = Path(f"/proc/{guard.pid}/task/{guard.pid}/children")
+    deadline = time.monotonic() + 30
+    while not children.read_text() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return int(children.read_text())
+
+
+def test_the_child_after_the_second_one_waits_for_its_order(make: Make) -> None:
+    guard = make(exits_with)
+    waiting = waiting_child(guard)
+    assert guard.fork(7) == waiting
+    status = guard.change(waiting, 30)
+    assert status is not None
+    assert os.waitstatus_to_exitcode(status) == 7
+
+
+def test_a_waiting_child_that_was_killed_is_no_end_in_silence(make: Make) -> None:
+    guard = make(exits_with)
+    waiting = waiting_child(guard)
+    os.kill(waiting, signal.SIGKILL)
+    assert guard.fork(0) == waiting
+    assert guard.change(waiting, 30) == signal.SIGKILL
+
+
+def test_close_ends_a_waiting_child(make: Make) -> None:
+    guard = make(exits_with)
+    waiting = waiting_child(guard)
+    guard.close()
+    assert not is_alive(waiting)
+
+
 def test_close_ends_all_and_may_be_repeated(make: Make, tmp_path: Path) -> None:
     guard = make(sleeps)
     pid = guard.fork()
