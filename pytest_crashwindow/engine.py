@@ -127,9 +127,9 @@ class Engine:
         for name in self.settings.probes or ():
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
+                hint = f"; did you mean {near[0]!r}?" if near else "."
                 raise pytest.UsageError(
-                    f"crashwindow_probes: unknown probe {name!r}; {hint}There are: {', '.join(names)}"
+                    f"crashwindow_probes: unknown probe {name!r}{hint} There are: {', '.join(names)}"
                 )
 
 
