@@ -159,6 +159,7 @@ def refuse_misspelt(faults: Faults, keywords: Mapping[str, Any], target: Callabl
 
     It would go to the target, where a test that doesn't look at the outcome would never hear of it.
     """
+    __tracebackhide__ = True
     markers = [f"{name}{SUFFIX}" for name in faults.names]
     for name in keywords:
         if not name.endswith(SUFFIX) or _takes(target, name):

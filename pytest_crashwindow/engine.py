@@ -68,6 +68,7 @@ class Engine:
 
     def fixture(self, item: pytest.Item, tmp_path: Path, base: Path) -> Iterator[CrashWindow]:
         """The fixture's life in the pytest process. `base` is pytest's directory for temporary files."""
+        __tracebackhide__ = True
         self._count += 1
         directory = base / f"crashwindow-{self._count}"
         try:

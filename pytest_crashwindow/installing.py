@@ -69,7 +69,7 @@ class Site:
         was given by name or is a default; `kwargs` has the rest.
         """
         if not isinstance(function, FunctionType):
-            raise NotAttachable(f"{function!r} is no Python function: replace it instead")
+            raise NotAttachable(f"{function!r} is no Python function: use site.replace")
         trampoline = Trampoline.of(function)
         trampoline.add(handler)
         self.on_uninstall(lambda: trampoline.remove(handler))

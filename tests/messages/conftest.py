@@ -64,8 +64,10 @@ def transcript(tmp_path: Path) -> Callable[[Path], str]:
     def run(program: Path) -> str:
         source = _copied(program, tmp_path / "project")
         _provide_pytest(tmp_path / "bin")
-        answers = {command: _answer(command, tmp_path) for command in commands(source, program.stem)}
-        told = [f"$ {command}\n{normalised(text, tmp_path).strip()}\n" for command, text in answers.items()]
+        told = [
+            f"$ {command}\n{normalised(_answer(command, tmp_path), tmp_path).strip()}\n"
+            for command in commands(source, program.stem)
+        ]
         return "\n".join(told)
 
     return run

@@ -16,10 +16,11 @@ _VARIES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\(pid \d+\)", "(pid 1)"),
     (r"\b0x[0-9a-f]{6,}", "0x1"),
     (r"\bin \d+\.\d+s\b(?: \([\d:]+\))?", "in 0.00s"),
+    (r"\bin \d+\.\d s; .*(?=</sub>)", "in 0.0 s; pytest-crashwindow, pytest, python"),
     (r"^slow: .*\n", ""),  # on a busy machine anything may be slow
-    (r"^ *[~^]+ *\n", ""),  # where in the line it happened, which versions of Python tell differently
+    (r"^(?:E )?[ ~^]*[~^][ ~^]*\n", ""),  # where in the line it happened, which versions of Python tell differently
     (r"-- \S+(?=pytest_crashwindow/plugin\.py:)", "-- "),
-    (r"(?<=plugin\.py:)\d+", "1"),
+    (r'(pytest_crashwindow/\w+\.py(?::|", line ))\d+', r"\g<1>1"),
     (r"[ \t]+$", ""),
 )
 

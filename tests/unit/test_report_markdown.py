@@ -102,7 +102,7 @@ pytest 'test_it.py::test_x[shop.b+2:crash]'
 <details><summary>What happened</summary>
 
 ```
-      1.0 ms  place  started 77
+      1.0 ms  place  started (pid 77)
       1.5 ms  place  >> fault crash at shop.b+2 shop.py:7 in place
       2.0 ms  test  observed orders [{"id": "o-1"}]
 ```
