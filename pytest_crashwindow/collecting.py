@@ -53,8 +53,8 @@ class Collector:
         from .report.wording import counted
 
         return (
-            f"crashwindow: the windows of {counted(len(sweeps), 'sweep')} are found while running and aren't collected; "
-            "--crashwindow-list shows them"
+            f"crashwindow: the windows of {counted(len(sweeps), 'sweep')} are found while running and aren't "
+            "collected; --crashwindow-list shows them"
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

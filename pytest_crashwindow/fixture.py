@@ -132,7 +132,9 @@ class CrashWindow:
             if life.outcome not in ("crashed", "killed"):
                 return life
             deaths.append(f"{life.name}: {life.outcome} at {life.window or (life.hits or ['its start'])[-1]}")
-        raise TooManyDeaths(f"{_name_of(target)!r} died in every life (max_lives={max_lives}):\n  " + "\n  ".join(deaths))
+        raise TooManyDeaths(
+            f"{_name_of(target)!r} died in every life (max_lives={max_lives}):\n  " + "\n  ".join(deaths)
+        )
 
     def resume_all(self) -> None:
         """Wake every paused life and wait for it."""

@@ -270,7 +270,8 @@ class Life:
         __tracebackhide__ = True
         self._watch(lambda: self.over or self._state == "paused")
         if self._state != "paused":
-            raise LifeNotOver(f"life {self.name!r} was to be paused, but {self._state}; it passed {', '.join(self.hits) or 'no point'}")
+            passed = ", ".join(self.hits) or "no point"
+            raise LifeNotOver(f"life {self.name!r} was to be paused, but {self._state}; it passed {passed}")
         return self
 
     def wait_idle(self) -> Life:

@@ -40,7 +40,9 @@ def _head(doc: Document) -> list[str]:
         lines = ["## Crash windows: no sweep ran", ""]
     elif totals["failed"]:
         lines = [f"## ❌ Crash windows: {totals['failed']} of {totals['explored']} failed", ""]
-    elif all(test["verdict"] == "passed" for test in doc["tests"]):
+    elif not totals["explored"]:
+        lines = ["## ⚠️ Crash windows: none was tried", ""]
+    elif totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"]):
         good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
         lines = [f"## ✅ Crash windows: {good} passed", ""]
     else:
@@ -64,7 +66,8 @@ def _overview(tests: list[Test]) -> list[str]:
 
 
 def _is_good(test: Test) -> bool:
-    return bool(test["verdict"] == "passed" and not test["stopped"])
+    passed = all(window["outcome"] == "passed" for window in test["windows"])
+    return bool(test["verdict"] == "passed" and passed and not test["stopped"])
 
 
 # -- what failed -----------------------------------------------------------------------------
@@ -165,7 +168,9 @@ def _matrix(test: Test) -> Iterator[str]:
 
 def _foot(doc: Document) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in doc["run"]["versions"].items())
-    return f"<sub>{counted(doc['totals']['explored'], 'window')} in {doc['run']['seconds']:.1f} s; {_text(versions)}</sub>"
+    return (
+        f"<sub>{counted(doc['totals']['explored'], 'window')} in {doc['run']['seconds']:.1f} s; {_text(versions)}</sub>"
+    )
 
 
 # -- escaping --------------------------------------------------------------------------------

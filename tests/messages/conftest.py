@@ -63,7 +63,7 @@ def transcript(tmp_path: Path) -> Callable[[Path], str]:
 
     def run(program: Path) -> str:
         source = _copied(program, tmp_path / "project")
-        _provide_pytest(tmp_path / "bin")
+        _provide(tmp_path / "bin")
         told = [
             f"$ {command}\n{normalised(_answer(command, tmp_path), tmp_path).strip()}\n"
             for command in commands(source, program.stem)
@@ -90,15 +90,17 @@ def _copied(program: Path, project: Path) -> str:
     return (program / "test_it.py" if program.is_dir() else program).read_text(encoding="utf-8")
 
 
-def _provide_pytest(folder: Path) -> None:
+def _provide(folder: Path) -> None:
+    """Make `python` and `pytest` those of this environment."""
     folder.mkdir()
-    script = folder / "pytest"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m pytest "$@"\n')
-    script.chmod(0o755)
+    for name, options in (("python", ""), ("pytest", "-m pytest")):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {options} "$@"\n')
+        script.chmod(0o755)
 
 
 def _answer(command: str, tmp_path: Path) -> str:
-    """What a command prints in a shell where `pytest` is that of this environment."""
+    """What a command prints in a shell."""
     kept = {name: value for name, value in os.environ.items() if name not in OTHERS and "CRASHWINDOW" not in name}
     environment = {
         **kept,

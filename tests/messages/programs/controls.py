@@ -78,7 +78,6 @@ def test_misspelt_exclusion(crashwindow):
     crashwindow.run(work)
 
 
-
 def in_any_order():
     for end in ["begun", "done"] if first_time("order") else ["done", "begun"]:
         sys.audit(f"work.{end}")

@@ -8,6 +8,9 @@
 # $ pytest reports.py --crashwindow-report=report.md -k known
 # $ cat report.md
 # $ pytest reports.py --crashwindow-report=report.md -k nothing; cat report.md
+# $ pytest 'reports.py::test_whole[job.begun+1:crash]' --crashwindow-report=report.md; cat report.md
+# $ pytest reports.py --crashwindow-report=report.md --crashwindow-report=report.json -k enough; cat report.md
+# $ head -2 report.json
 
 import sys
 from pathlib import Path
@@ -34,6 +37,13 @@ def test_whole(crashwindow):
 @pytest.mark.crash_windows("job.*")
 def test_known(crashwindow):
     assert not crashwindow.run(job).crashed
+
+
+@pytest.mark.crash_windows("job.*")
+def test_enough(crashwindow):
+    crashwindow.run(job)
+    if "done" in str(crashwindow.window):
+        pytest.exit("enough")
 
 
 def test_nothing():
