@@ -2,7 +2,7 @@
 
 # $ pytest --crashwindow-life-timeout=3 --crashwindow-report=report.md
 # $ cat report.md
-# $ pytest -rf -k 'passed or failed'
+# $ pytest -k 'passed or failed'
 
 import os
 import signal
