@@ -161,7 +161,7 @@ class Worlds:
     def _broken(self, world: World, status: int, started: float) -> Outcome:
         code = os.waitstatus_to_exitcode(status)
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
-        why = "Something in it called os._exit, crashed the interpreter, or was killed from outside."
+        why = "Something in it called os._exit or crashed the interpreter, or it was killed from outside."
         text = f"the process that ran the test body ended {how} before it could report. {why}\n{self._captured()}"
         return self._failed(world, Problem("error", text), started)
 
