@@ -91,11 +91,12 @@ def check_end(fault: Fault, point: str, label: str) -> None:
     if end is None:
         return
     if fault.only_calls and end not in fault.ends:
-        raise BadOption(f"{label}: a call is {fault.name}d as a whole: name it as {call!r} or '{call}:{fault.ends[0]}'")
+        whole = f"{fault.name} acts on a call as a whole"
+        raise BadOption(f"{label}: {whole}: name it as {call!r} or '{call}:{fault.ends[0]}'")
     if fault.name == "lost_ack" and end == "enter":
         raise BadOption(
             f"{label}: an answer can be lost after the call only: name it as {call!r} or '{call}:exit' "
-            f"(`error_at` loses the request)"
+            f"(the fault `error` loses the request)"
         )
 
 
@@ -158,16 +159,15 @@ def refuse_misspelt(faults: Faults, keywords: Mapping[str, Any], target: Callabl
 
     It would go to the target, where a test that doesn't look at the outcome would never hear of it.
     """
+    __tracebackhide__ = True
     markers = [f"{name}{SUFFIX}" for name in faults.names]
     for name in keywords:
         if not name.endswith(SUFFIX) or _takes(target, name):
             continue
         near = difflib.get_close_matches(name, markers, 1, 0.75)
         if near or not _takes(target, None):
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise BadOption(
-                f"{name}: neither a fault nor an argument of the target; {hint}Faults: {', '.join(markers)}"
-            )
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise BadOption(f"{name}: neither a fault nor an argument of the target{hint} Faults: {', '.join(markers)}")
 
 
 def _takes(target: Callable[..., Any], name: str | None) -> bool:

@@ -40,6 +40,8 @@ def note(world: World, who: str) -> None:
     for life in sorted(world.paused() - {who}):
         for held in held_by(running.get(life, 0)):
             at = next((f"{f.point}+{f.ordinal}" for f in reversed(world.fired()) if f.life == life), "a point")
+            if not who and any((e["blocked_by"], e["at_point"]) == (life, at) for e in told(world)):
+                continue  # the test body has the error from the life that waited
             what = f"waits for life {life!r}, which is paused at {at} and holds {held}"
             world.tell("problem", who, verdict=what, blocked_by=life, holds=str(held), at_point=at)
 

@@ -50,9 +50,11 @@ class Collector:
         sweeps = [item for item in items if item.get_closest_marker("crash_windows") is not None]
         if not sweeps:
             return None
+        from .report.wording import counted
+
         return (
-            f"crashwindow: the windows of {len(sweeps)} sweeps are found while running and aren't collected; "
-            "--crashwindow-list shows them"
+            f"crashwindow: the windows of {counted(len(sweeps), 'sweep')} are found while running and aren't "
+            "collected; --crashwindow-list shows them"
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -29,7 +29,9 @@ class Comparison:
             self._remember(path, name, value)
         else:
             self.missed.touch()
-            raise WorldBroken(f"same_as_control({name!r}): the control had no such value to compare with")
+            raise WorldBroken(
+                f"same_as_control({name!r}): the control had no such value; compare in the control as well"
+            )
 
     def _remember(self, path: Path, name: str, value: object) -> None:
         __tracebackhide__ = True

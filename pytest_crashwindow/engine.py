@@ -68,6 +68,7 @@ class Engine:
 
     def fixture(self, item: pytest.Item, tmp_path: Path, base: Path) -> Iterator[CrashWindow]:
         """The fixture's life in the pytest process. `base` is pytest's directory for temporary files."""
+        __tracebackhide__ = True
         self._count += 1
         directory = base / f"crashwindow-{self._count}"
         try:
@@ -127,9 +128,9 @@ class Engine:
         for name in self.settings.probes or ():
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
+                hint = f"; did you mean {near[0]!r}?" if near else "."
                 raise pytest.UsageError(
-                    f"crashwindow_probes: unknown probe {name!r}; {hint}There are: {', '.join(names)}"
+                    f"crashwindow_probes: unknown probe {name!r}{hint} There are: {', '.join(names)}"
                 )
 
 

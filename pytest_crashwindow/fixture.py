@@ -131,8 +131,10 @@ class CrashWindow:
             life = self.run(target, *args, **kwargs)
             if life.outcome not in ("crashed", "killed"):
                 return life
-            deaths.append(f"{life.name}: {life.outcome} at {life.window or (life.hits or ['no point'])[-1]}")
-        raise TooManyDeaths(f"{_name_of(target)!r} died {max_lives} times (max_lives):\n  " + "\n  ".join(deaths))
+            deaths.append(f"{life.name}: {life.outcome} at {life.window or (life.hits or ['its start'])[-1]}")
+        raise TooManyDeaths(
+            f"{_name_of(target)!r} died in every life (max_lives={max_lives}):\n  " + "\n  ".join(deaths)
+        )
 
     def resume_all(self) -> None:
         """Wake every paused life and wait for it."""
@@ -152,6 +154,7 @@ class CrashWindow:
 
         It is put back as it was after set-up for every window of a sweep.
         """
+        __tracebackhide__ = True
         absolute = Path(os.path.abspath(path))
         if self.plan.sweep and absolute in self.directory.parents:
             raise BadOption(
@@ -234,6 +237,7 @@ class CrashWindow:
 
         Raises UnattributedDeath if a life of a fixture died and nobody has told so far.
         """
+        __tracebackhide__ = True
         self._opened.forget()
         for life in self.lives:
             life.retire()

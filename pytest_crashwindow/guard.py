@@ -133,7 +133,7 @@ class Guard:
             while True:
                 event = self._next(timeout)
                 if event is None:
-                    raise WorldBroken(f"no answer from the guard process within {timeout:.0f} s")
+                    raise WorldBroken(f"the guard process gave no answer within {timeout:.0f} s; was it stopped?")
                 if event["event"] == kind:
                     return event
                 kept.append(json.dumps(event).encode())

@@ -69,7 +69,7 @@ class Site:
         was given by name or is a default; `kwargs` has the rest.
         """
         if not isinstance(function, FunctionType):
-            raise NotAttachable(f"{function!r} is no Python function: replace it instead")
+            raise NotAttachable(f"{function!r} is no Python function: use site.replace")
         trampoline = Trampoline.of(function)
         trampoline.add(handler)
         self.on_uninstall(lambda: trampoline.remove(handler))
@@ -82,7 +82,8 @@ class Site:
         """
         _, queued, _ = self._batch.queue.get(id(old), (None, old, None))
         if queued is not old and queued is not new and getattr(queued, "func", None) is not new:
-            raise NotAttachable(f"{old!r} is to be replaced twice, by {queued!r} and by {new!r}")
+            first = getattr(queued, "func", queued)
+            raise NotAttachable(f"{old!r} is to be replaced twice, by {first!r} and by {new!r}")
         if isinstance(new, FunctionType) and not hasattr(type(old), "__get__"):
             new = PlainReplacement(old, new)
         attached = Attached(getattr(old, "__qualname__", repr(old)), NAMES)

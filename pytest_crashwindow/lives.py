@@ -202,7 +202,7 @@ class Life:
         if self._result.payload is None:
             error: BaseException = Unpicklable(
                 f"life {self.name!r} raised a {self._result.kind}, which can't come back to the test "
-                f"({self._result.problem})"
+                f"({self._result.problem}). Its traceback says what it was."
             )
         else:
             try:
@@ -270,7 +270,8 @@ class Life:
         __tracebackhide__ = True
         self._watch(lambda: self.over or self._state == "paused")
         if self._state != "paused":
-            raise LifeNotOver(f"life {self.name!r} was to be paused, but {self._state}; it passed {self.hits}")
+            passed = ", ".join(self.hits) or "no point"
+            raise LifeNotOver(f"life {self.name!r} was to be paused, but {self._state}; it passed {passed}")
         return self
 
     def wait_idle(self) -> Life:
@@ -461,7 +462,7 @@ class Life:
     def _time_out(self) -> None:
         self.stacks = self.dump_stacks()
         self._world.waited_in_vain(self.name)
-        where = f" (paused at {self.hits[-1:]})" if self._state == "paused" else ""
+        where = f" (paused at {', '.join(self.hits[-1:])})" if self._state == "paused" else ""
         self._end("timed out")
         self.timeout_text = (
             f"life {self.name!r} was still running after {self._limit:g} s{where} and was ended. "
@@ -522,7 +523,8 @@ def _loaded(result: Result, name: str) -> Any:
     except Exception as error:
         raise Unpicklable(
             f"the {result.kind} that life {name!r} {result.outcome} can't be rebuilt in the test "
-            f"({type(error).__name__}: {error}). Return plain data instead."
+            f"({type(error).__name__}: {error}). "
+            + ("Return plain data instead." if result.outcome == "returned" else "Its traceback says what it was.")
         ) from None
 
 

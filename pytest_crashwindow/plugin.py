@@ -98,6 +98,7 @@ def crashwindow(
     `effects` and directories named by `state` outlive every life. Which faults happen is said by markers:
     `crash_at`, `lost_ack_at`, ... (one place), `crash_windows` (every place); see `pytest --markers`.
     """
+    __tracebackhide__ = True
     item = request.node
     if not isinstance(item, pytest.Item):
         raise pytest.UsageError("the fixture crashwindow has function scope")

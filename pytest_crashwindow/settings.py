@@ -212,11 +212,11 @@ def _sources(config: pytest.Config, option: Option) -> list[tuple[str, str]]:
         ini = config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
         expected = (option.parse.__doc__ or "").strip()
-        raise pytest.UsageError(f"{name} in {_ini_file(config)}: expected {expected}; {error}") from None
+        raise pytest.UsageError(f"{_ini_source(config, name)}: expected {expected}; {error}") from None
     found = [
         (flag, f"--{name.replace('_', '-')}"),
         (environment, name.upper()),
-        (ini, f"{name} in {_ini_file(config)}"),
+        (ini, _ini_source(config, name)),
     ]
     return [(_as_text(value), source) for value, source in found if value is not None]
 
@@ -227,16 +227,20 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
-def _ini_file(config: pytest.Config) -> str:
-    return config.inipath.name if config.inipath else "the command line's -o"
+def _ini_source(config: pytest.Config, name: str) -> str:
+    overridden = any(given.startswith(f"{name}=") for given in config.getoption("override_ini", None) or ())
+    if overridden or config.inipath is None:
+        return f"-o {name}"
+    return f"{name} in {config.inipath.name}"
 
 
 def _refuse_unknown_names(config: pytest.Config) -> None:
-    known = {(PREFIX + option.name).upper() for option in OPTIONS}
+    prefix = PREFIX.upper()
+    known = [option.name.upper() for option in OPTIONS]
     for name in os.environ:
-        if name.startswith(PREFIX.upper()) and name not in known:
+        if name.startswith(prefix) and name.removeprefix(prefix) not in known:
             import difflib
 
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise pytest.UsageError(f"unknown environment variable {name}{hint}")
+            near = difflib.get_close_matches(name.removeprefix(prefix), known, 1)
+            hint = f"did you mean {prefix}{near[0]}?" if near else f"there are {prefix}{', '.join(known)}"
+            raise pytest.UsageError(f"unknown environment variable {name}; {hint}")

@@ -36,7 +36,7 @@ def thawed(frozen: type) -> Iterator[None]:
     """
     flags = ctypes.c_ulong.from_address(id(frozen) + _FLAGS_OFFSET)
     if flags.value != frozen.__flags__:
-        raise NotAttachable(f"types are laid out in an unknown way here, so {frozen!r} can't carry points")
+        raise NotAttachable(f"this build of Python lays types out in an unknown way, so {frozen!r} can't carry points")
     before = flags.value
     # Before 3.10 a type was immutable by not being made at run time.
     flags.value = before & ~_IMMUTABLE if sys.version_info >= (3, 10) else before | _HEAP

@@ -85,7 +85,7 @@ class SweepPlan:
             fault = self.fault_at(step.fault, step.point, calls)
             if fault is None:
                 if step.fault not in faults:
-                    raise BadOption(f"window {window}: there is no fault {step.fault!r}; there are {faults.names}")
+                    raise BadOption(f"window {window}: no fault {step.fault!r}; there are {', '.join(faults.names)}")
                 fault = faults[step.fault]
             at[step.fault, step.point] = fault
         return armed_for_window(window, at, first)
@@ -104,7 +104,7 @@ def plan_from(args: Sequence[Any], kwargs: Mapping[str, Any], faults: Faults, de
     """What `@pytest.mark.crash_windows(*args, **kwargs)` asks for. Raises BadOption."""
     given = dict(kwargs)
     if len(args) > 1:
-        raise BadOption(f"{MARKER}: one positional argument, the points for crash=; a list of globs is one")
+        raise BadOption(f"{MARKER}: takes one positional argument, the points for crash=; give several globs as a list")
     if args:
         if "points" in given:
             raise BadOption(f"{MARKER}: points is given twice")
@@ -149,8 +149,8 @@ def _refuse_unknown(given: Mapping[str, Any], faults: Faults) -> None:
     for name in given:
         if name not in faults:
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise BadOption(f"{MARKER}: unknown argument {name!r}; {hint}There are: {', '.join(known)}")
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise BadOption(f"{MARKER}: unknown argument {name!r}{hint} There are: {', '.join(known)}")
 
 
 def _whole(name: str, value: object, default: int | None) -> int | None:

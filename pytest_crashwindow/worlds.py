@@ -161,7 +161,8 @@ class Worlds:
     def _broken(self, world: World, status: int, started: float) -> Outcome:
         code = os.waitstatus_to_exitcode(status)
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
-        text = f"the process that ran the test body ended {how} before it could report.\n{self._captured()}"
+        why = "Something in it called os._exit or crashed the interpreter, or it was killed from outside."
+        text = f"the process that ran the test body ended {how} before it could report. {why}\n{self._captured()}"
         return self._failed(world, Problem("error", text), started)
 
     def _hung(self, world: World, pid: int, started: float) -> Outcome:
@@ -176,7 +177,7 @@ class Worlds:
                 at = f" is paused at {', '.join(f'{f.point}+{f.ordinal}' for f in world.fired() if f.life == name)}"
             text.append(f"Life {name!r}{at}:\n{_stacks_of(number, world.files_of(name).stacks)}")
         text.append(f"The test body:\n{_stacks_of(pid, world.directory / 'stacks')}")
-        text.append(timeline.text(world))
+        text.append(f"What happened:\n{timeline.text(world)}")
         return self._failed(world, Problem("hung", "\n".join(text)), started)
 
     def _failed(self, world: World, problem: Problem, started: float) -> Outcome:

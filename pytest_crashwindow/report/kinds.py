@@ -63,8 +63,9 @@ def kind_of(told: Sequence[Entry], control: Control | None = None) -> Kind | Non
     if not faults:
         return None
     if len(faults) > 1:
-        last = told[faults[-1]].name.partition(" at ")[0]
-        return None if last in _NOT_CUT_SHORT else IN_RECOVERY
+        last = told[faults[-1]]
+        cut_short = last.name.partition(" at ")[0] not in _NOT_CUT_SHORT
+        return IN_RECOVERY if cut_short and last.life != told[faults[0]].life else None
     at = faults[0]
     fault, _, point = told[at].name.partition(" at ")
     if fault == "crash":

@@ -12,6 +12,7 @@ from typing import Any
 from . import matrix
 from .gathering import Test, Window
 from .json import Document
+from .wording import counted
 
 _MOST = 60_000  # bytes; a comment on GitHub holds 65,536 characters
 _STORIES = 20  # failed windows told in full
@@ -39,8 +40,11 @@ def _head(doc: Document) -> list[str]:
         lines = ["## Crash windows: no sweep ran", ""]
     elif totals["failed"]:
         lines = [f"## ❌ Crash windows: {totals['failed']} of {totals['explored']} failed", ""]
-    elif all(test["verdict"] == "passed" for test in doc["tests"]):
-        lines = [f"## ✅ Crash windows: all {totals['explored']} passed", ""]
+    elif not totals["explored"]:
+        lines = ["## ⚠️ Crash windows: none was tried", ""]
+    elif totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"]):
+        good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
+        lines = [f"## ✅ Crash windows: {good} passed", ""]
     else:
         lines = [f"## ⚠️ Crash windows: {totals['passed']} of {totals['explored']} passed", ""]
     if run["interrupted"]:
@@ -62,7 +66,8 @@ def _overview(tests: list[Test]) -> list[str]:
 
 
 def _is_good(test: Test) -> bool:
-    return bool(test["verdict"] == "passed" and not test["stopped"])
+    passed = all(window["outcome"] == "passed" for window in test["windows"])
+    return bool(test["verdict"] == "passed" and passed and not test["stopped"])
 
 
 # -- what failed -----------------------------------------------------------------------------
@@ -78,13 +83,13 @@ def _failures(tests: list[Test], room: int) -> list[str]:
         room -= _size(story)
         if room < 200 or not story:
             more = len(failed) - n
-            return [*lines, f"... and {more} more failed window{'' if more == 1 else 's'}.", ""]
+            return [*lines, f"... and {counted(more, 'more failed window')}.", ""]
         lines += story
     return lines
 
 
 def _story(test: Test, window: Window) -> list[str]:
-    lines = [f"#### {_code(window['window'])}", "", f"{_words(window)} in {_code(test['test'])}."]
+    lines = [f"#### {_code(window['window'])}", "", f"{_words(window)} in {_code(test['test'])}{_kind(window)}."]
     if window["message"]:
         lines += ["", *_block(window["message"])]
     lines += ["", *_block(window["rerun"] or test["rerun"], "sh"), ""]
@@ -95,9 +100,12 @@ def _story(test: Test, window: Window) -> list[str]:
 
 
 def _words(window: Window) -> str:
-    kind = "" if window["verdict"] == "failed" else f" ({_text(window['verdict'])})"
     steps = [f"{_code(step['fault'])} at {_code(step['point'])}{_nth(step['hit'])}" for step in window["steps"]]
-    return ", then ".join(steps) + kind
+    return ", then ".join(steps)
+
+
+def _kind(window: Window) -> str:
+    return "" if window["verdict"] == "failed" else f" ({_text(window['verdict'])})"
 
 
 def _nth(hit: int) -> str:
@@ -119,6 +127,7 @@ def _where(fired: dict[str, Any]) -> list[str]:
 def _entry(entry: dict[str, Any]) -> str:
     detail = entry["detail"]
     shown = detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
+    shown = f"(pid {shown})" if entry["kind"] == "started" else shown
     sign = ">> " if entry["kind"] == "fault" else ""
     words = [sign + entry["kind"], entry["name"], shown]
     return f"{entry['ms']:9.1f} ms  {entry['life'] or 'test'}  {' '.join(word for word in words if word)}"
@@ -149,7 +158,7 @@ def _matrix(test: Test) -> Iterator[str]:
         yield f"| {_cell(point)} | {' | '.join(cells)} |"
     yield ""
     if table.unswept:
-        yield f"{len(table.unswept)} more points were passed and not swept."
+        yield f"Not swept: {counted(len(table.unswept), 'more point')} that the control passed."
         yield ""
     for note in test["notes"]:
         yield f"- {_text(note)}"
@@ -159,7 +168,9 @@ def _matrix(test: Test) -> Iterator[str]:
 
 def _foot(doc: Document) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in doc["run"]["versions"].items())
-    return f"<sub>{doc['totals']['explored']} windows in {doc['run']['seconds']:.1f} s; {_text(versions)}</sub>"
+    return (
+        f"<sub>{counted(doc['totals']['explored'], 'window')} in {doc['run']['seconds']:.1f} s; {_text(versions)}</sub>"
+    )
 
 
 # -- escaping --------------------------------------------------------------------------------

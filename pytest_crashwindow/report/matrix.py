@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..windows import parse
+from .wording import counted
 
 Paint = Callable[[str, str], str]
 """gives a text the colour of `"good"`, `"bad"` or `"other"`, or leaves it"""
@@ -156,9 +157,9 @@ def _left_out(matrix: Matrix, shown: list[str]) -> list[str]:
     rest = [point for point in matrix.points if point not in shown]
     if rest:
         good = all(matrix.is_good(point) for point in rest)
-        lines.append(f"  ... and {len(rest)} more points{', all ok' if good else ''}")
+        lines.append(f"  ... and {counted(len(rest), 'more point')}{', all ok' if good else ''}")
     if matrix.unswept:
-        lines.append(f"  not swept: {len(matrix.unswept)} more points that the control passed")
+        lines.append(f"  not swept: {counted(len(matrix.unswept), 'more point')} that the control passed")
     return lines
 
 

@@ -36,8 +36,8 @@ def of(
     if not fired and world.window is None:
         return ""
     lines = [f"{outcome.verdict}: {in_words(fired) or 'no fault fired'}"]
-    for one in fired:
-        lines += code_around(one, item.config.rootpath)
+    for place in dict.fromkeys(tuple(code_around(one, item.config.rootpath)) for one in fired):
+        lines += place
     if outcome.verdict == "not reached":
         lines.append(f"no life reached this window in this run.\n{passed_points(world.hits())}")
     lines += blocked(world)

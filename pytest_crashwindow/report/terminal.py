@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import matrix
+from .wording import counted
 
 Summary = dict[str, Any]
 """a sweep as its report carries it; see SweepProtocol._summary"""
@@ -31,7 +32,8 @@ def listing(sweep: Summary) -> list[str]:
     """What `--crashwindow-list` shows of a sweep."""
     points = [f"  point   {point}" for point in sweep["points"]]
     windows = [f"  window  {window}" for window in sweep["listed"]]
-    return [f"{sweep['test']}: {len(points)} points, {len(windows)} windows", *points, *windows]
+    head = f"{sweep['test']}: {counted(len(points), 'point')}, {counted(len(windows), 'window')}"
+    return [head, *points, *windows]
 
 
 def worth_telling(sweep: Summary) -> bool:
@@ -69,10 +71,9 @@ def totals(sweeps: Sequence[Summary]) -> str:
     good = _counted(w["fault"] for w in passed)
     by_fault = ", ".join(f"{fault} {good.get(fault, 0)}/{n}" for fault, n in faults.items())
     detail = f" (passed: {by_fault})" if by_fault else ""
-    plural = "" if len(sweeps) == 1 else "s"
     exist = "window exists" if known == 1 else "windows exist"
     return (
-        f"{len(sweeps)} sweep{plural}: {known} {exist}, {len(windows)} explored, {len(fired)} fired, "
+        f"{counted(len(sweeps), 'sweep')}: {known} {exist}, {len(windows)} explored, {len(fired)} fired, "
         f"{len(passed)} passed{detail}"
     )
 

@@ -38,6 +38,11 @@ def passed_points(hits: Iterable[Hit]) -> str:
     return "\n".join(["The lives of this test passed:", *names[:_MOST], *more])
 
 
+def counted(n: int, noun: str) -> str:
+    """`1 window`, `2 windows`."""
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
 def _label(armed: Armed) -> str:
     point = armed.pattern + (f"+{armed.ordinal}" if armed.ordinal else "")
     nth = f", nth={armed.nth}" if armed.nth not in (1, None) and not armed.ordinal else ""

@@ -53,7 +53,7 @@ def usable(paths: Iterable[str], directory: Path) -> list[Path]:
 def _usable(given: str, path: Path) -> Path:
     label = f"--crashwindow-report={given}"
     if path.suffix.lower() not in KINDS:
-        raise pytest.UsageError(f"{label}: a report ends in {', '.join(KINDS)}, which says what it is to be")
+        raise pytest.UsageError(f"{label}: a report's name ends in {' or '.join(KINDS)}, which says what it is")
     if path.is_dir():
         raise pytest.UsageError(f"{label}: is a directory")
     try:

@@ -350,7 +350,7 @@ def test_supervise_gives_up_and_lists_the_deaths(crashwindow: Any) -> None:
     with pytest.raises(TooManyDeaths) as caught:
         crashwindow.supervise(sys.audit, "shop.a", max_lives=2, crash_at="shop.a")
     assert str(caught.value).splitlines() == [
-        "'audit' died 2 times (max_lives):",
+        "'audit' died in every life (max_lives=2):",
         "  audit: crashed at shop.a+1:crash",
         "  audit-2: crashed at shop.a+2:crash",
     ]

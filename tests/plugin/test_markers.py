@@ -295,7 +295,7 @@ BAD = {
     "error_at('a', 'OSError')": "error_at: an exception given as text is 'module:Name', not 'OSError'",
     "delay_at('a')": "delay_at: 'seconds' is missing; it is used as delay_at(point, seconds, nth=1)",
     "lost_ack_at('m:f:enter')": "lost_ack_at: an answer can be lost after the call only: name it as 'm:f' or *",
-    "duplicate_at('m:f:exit')": "duplicate_at: a call is duplicated as a whole: name it as 'm:f' or 'm:f:enter'",
+    "duplicate_at('m:f:exit')": "duplicate_at: duplicate acts on a call as a whole: name it as 'm:f' or 'm:f:enter'",
 }
 
 

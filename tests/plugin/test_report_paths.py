@@ -30,8 +30,8 @@ def test_from_the_environment_and_ini(run: Run, pytester: pytest.Pytester, monke
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("x.txt", "*--crashwindow-report=x.txt: a report ends in .html, .json, .md*"),
-        ("report", "*--crashwindow-report=report: a report ends in .html, .json, .md*"),
+        ("x.txt", "*--crashwindow-report=x.txt: a report's name ends in .html or .json or .md*"),
+        ("report", "*--crashwindow-report=report: a report's name ends in .html or .json or .md*"),
         ("file/x.json", "*--crashwindow-report=file/x.json: its directory can't be made*"),
         ("folder.md", "*--crashwindow-report=folder.md: is a directory*"),
     ],

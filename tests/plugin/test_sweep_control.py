@@ -131,7 +131,7 @@ def test_a_sweep_without_the_fixture_is_told_so(run: Run) -> None:
     ("arguments", "message"),
     [
         ("crush='work.*'", "crash_windows: unknown argument 'crush'; did you mean 'crash'[?]*"),
-        ("'a', 'b'", "crash_windows: one positional argument, the points for crash=*"),
+        ("'a', 'b'", "crash_windows: takes one positional argument, the points for crash=*"),
         ("delay='work.*'", "crash_windows(delay=...): takes a mapping from glob to seconds*"),
         ("pause={'work.*': 1}", "crash_windows(pause=...): takes a glob or a list of globs, not a mapping"),
         ("crash=3", "crash_windows: crash takes a glob such as 'shop.[*]' or a list of them, not 3"),

@@ -74,7 +74,7 @@ def test_an_id_that_is_no_window_is_pytests_usual_error(run: Run) -> None:
 
 def test_an_unknown_fault_fails_and_names_those_there_are(run: Run) -> None:
     result = run(WORK, "test_it.py::test_work[work.b+1:crush]")
-    result.stdout.fnmatch_lines(["*there is no fault 'crush'*crash*pause*"])
+    result.stdout.fnmatch_lines(["*no fault 'crush'*crash*pause*"])
     assert result.ret == 1
 
 

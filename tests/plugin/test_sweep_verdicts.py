@@ -92,7 +92,7 @@ def test_a_body_that_dies_itself_is_an_error(run: Run) -> None:
         "-v",
     )
     assert outcomes(result) == {"test_work[work.a+1:crash]": "FAILED", "test_work": "FAILED", "test_after": "PASSED"}
-    result.stdout.fnmatch_lines(["*the process that ran the test body ended by SIGSEGV before it could report.*"])
+    result.stdout.fnmatch_lines(["*the process that ran the test body ended by SIGSEGV before it could report. *"])
 
 
 def test_a_body_that_ends_green_without_its_fault_is_not_reached(run: Run) -> None:

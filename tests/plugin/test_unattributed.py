@@ -114,9 +114,9 @@ def test_a_body_that_dies_itself_fails_and_the_run_goes_on(run: Run) -> None:
     result.assert_outcomes(failed=2, passed=1)
     result.stdout.fnmatch_lines(
         [
-            "*the process that ran the test body ended with exit status 0 before it could report.",
+            "*the process that ran the test body ended with exit status 0 before it could report. *",
             "*last words*",
-            "*the process that ran the test body ended by SIGKILL before it could report.",
+            "*the process that ran the test body ended by SIGKILL before it could report. *",
         ]
     )
 

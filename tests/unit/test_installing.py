@@ -153,7 +153,7 @@ def test_two_probes_cannot_replace_the_same(site: Site) -> None:
 
 
 def test_only_python_functions_are_attached(site: Site) -> None:
-    with pytest.raises(NotAttachable, match="no Python function: replace it instead"):
+    with pytest.raises(NotAttachable, match="no Python function: use site"):
         site.attach(math.isqrt, lambda original, args, kwargs: None)  # type: ignore[arg-type]
 
 

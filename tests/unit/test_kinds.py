@@ -52,6 +52,7 @@ def timeline(*lines: str) -> list[Entry]:
         (["fault A pause at shop.done+1", "point B sqlite3.commit:exit+1"], None, None),
         (["fault A crash at a+1", "fault B crash at a+2"], None, kinds.IN_RECOVERY),
         (["fault A pause at a+1", "fault B pause at a+2"], None, None),
+        (["fault A delay at a+1", "fault A crash at b+1"], None, None),
         (["fault A delay at a+1", MAIL, MAIL], None, None),
         ([MAIL, MAIL], None, None),
     ],

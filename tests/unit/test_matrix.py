@@ -28,7 +28,7 @@ def test_points_in_the_order_passed_and_faults_in_a_fixed_order() -> None:
         "  shop.a  ok 2      -         HUNG",
         "  shop.b  FAIL 1/2  -         -",
         "  shop.c  xfail     DIED      -",
-        "  not swept: 1 more points that the control passed",
+        "  not swept: 1 more point that the control passed",
     ]
 
 

@@ -102,7 +102,7 @@ pytest 'test_it.py::test_x[shop.b+2:crash]'
 <details><summary>What happened</summary>
 
 ```
-      1.0 ms  place  started 77
+      1.0 ms  place  started (pid 77)
       1.5 ms  place  >> fault crash at shop.b+2 shop.py:7 in place
       2.0 ms  test  observed orders [{"id": "o-1"}]
 ```
@@ -143,7 +143,7 @@ def test_what_failed_comes_first_then_the_table() -> None:
 
 
 def test_all_passed_and_nothing_ran() -> None:
-    assert render(sweep([window("shop.a+1:crash")])).startswith("## ✅ Crash windows: all 1 passed\n")
+    assert render(sweep([window("shop.a+1:crash")])).startswith("## ✅ Crash windows: the only one passed\n")
     assert render().startswith("## Crash windows: no sweep ran\n")
 
 
