@@ -78,6 +78,8 @@ class CrashWindow:
         self._state: list[Path] = []
         self._in_world = False
         self._set_up = 0
+        self.death_was_told = False
+        """whether set-up failed with the death of a life, so that tear-down needn't say it again"""
         self.lives: list[Life] = []
         self._names: set[str] = set()
         self._compared = 0
@@ -241,7 +243,7 @@ class CrashWindow:
         self._opened.forget()
         for life in self.lives:
             life.retire()
-        if self._setup.problems:
+        if self._setup.problems and not self.death_was_told:
             raise UnattributedDeath("\n".join(problem.text for problem in self._setup.problems))
 
     def _install(self) -> None:

@@ -342,6 +342,7 @@ class Life:
 
     def _look(self) -> None:
         """Take in what has happened, without waiting."""
+        __tracebackhide__ = True
         while not self.over and self._take_in(0):
             pass
 
@@ -517,6 +518,7 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _loaded(result: Result, name: str) -> Any:
+    __tracebackhide__ = True
     assert result.payload is not None
     try:
         return pickle.loads(result.payload)

@@ -100,8 +100,7 @@ def crashwindow(
     """
     __tracebackhide__ = True
     item = request.node
-    if not isinstance(item, pytest.Item):
-        raise pytest.UsageError("the fixture crashwindow has function scope")
+    assert isinstance(item, pytest.Item)  # this fixture has function scope
     yield from engine_of(request.config).fixture(item, tmp_path, tmp_path_factory.getbasetemp())
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from .errors import UnattributedDeath
 from .fixture import CrashWindow
 from .report import story
 from .report.evidence import armed_window, of_report, of_world
@@ -143,6 +144,8 @@ class Protocol:
             reraise += (KeyboardInterrupt,)
         call = pytest.CallInfo.from_call(lambda: hook(item=self.item, **more), when=when, reraise=reraise)
         report: pytest.TestReport = self.hook.pytest_runtest_makereport(item=self.item, call=call)
+        if call.excinfo is not None and call.excinfo.errisinstance(UnattributedDeath):
+            self.item.stash[CRASHWINDOW].death_was_told = True
         if call.excinfo is not None and not report.skipped and not hasattr(report, "wasxfail"):
             self.hook.pytest_exception_interact(node=self.item, call=call, report=report)
         return report

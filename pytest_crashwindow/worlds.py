@@ -177,7 +177,7 @@ class Worlds:
                 at = f" is paused at {', '.join(f'{f.point}+{f.ordinal}' for f in world.fired() if f.life == name)}"
             text.append(f"Life {name!r}{at}:\n{_stacks_of(number, world.files_of(name).stacks)}")
         text.append(f"The test body:\n{_stacks_of(pid, world.directory / 'stacks')}")
-        text.append(f"What happened:\n{timeline.text(world)}")
+        text.append(f"What happened:\n{self._story(world)}")
         return self._failed(world, Problem("hung", "\n".join(text)), started)
 
     def _failed(self, world: World, problem: Problem, started: float) -> Outcome:
@@ -300,12 +300,16 @@ class Worlds:
                 return wording.unknown_point(armed, near_names(armed.pattern, names), hits)
         return ""
 
+    def _story(self, world: World) -> str:
+        return timeline.text(world, self._crashwindow.effects.all(), evidence.shortener(self._item))
+
     def _add_sections(self, report: pytest.TestReport, world: World) -> None:
-        story = timeline.text(world, self._crashwindow.effects.all(), evidence.shortener(self._item))
+        story = self._story(world)
         if story:
             report.sections.append(("crashwindow timeline", story))
-        told = report.longreprtext
-        report.sections += [(f"crashwindow {p.verdict}", p.text) for p in world.problems if p.text not in told]
+        told = report.longreprtext  # where pytest puts `E` before each line
+        problems = [problem for problem in world.problems if problem.text.partition("\n")[0] not in told]
+        report.sections += [(f"crashwindow {problem.verdict}", problem.text) for problem in problems]
         for life in self._crashwindow.lives:
             report.sections += _output_of(life)
 

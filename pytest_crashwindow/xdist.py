@@ -45,6 +45,7 @@ class Controller:
         self._config = config
         self._directory: Path | None = None
         self._hidden = 0
+        self._ids: frozenset[str] = frozenset()
         self._session: pytest.Session | None = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -58,15 +59,17 @@ class Controller:
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Shards are items to xdist and nothing to people: they don't count as collected."""
         self._hidden = sum("~" in nodeid.rpartition("[")[2] for nodeid in ids)
+        self._ids = frozenset(ids)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the shards out of the count as soon as xdist has made it, and say what a dead worker ran."""
         if str(report.when) == "???" and self._directory is not None:  # how xdist reports that a worker died
             windows = ", ".join(lost_windows(self._directory))
-            report.longrepr = (
-                f"{report.longrepr}\nwindows that it was running: {windows}" if windows else report.longrepr
-            )
+            whole = self._without_shard(report.nodeid)
+            text = str(report.longrepr).replace(report.nodeid, whole)
+            report.longrepr = f"{text}\nwindows that it was running: {windows}" if windows else text
+            report.nodeid = whole
         if self._hidden and self._session is not None:
             self._session.testscollected -= self._hidden
             self._hidden = 0
@@ -82,6 +85,13 @@ class Controller:
         """Remove the directory."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _without_shard(self, nodeid: str) -> str:
+        """The id of the sweep, if this is one of the items that share it: `test_x` of `test_x[~1]`."""
+        base, bracket, label = nodeid.rpartition("[")
+        parameters, _, shard = label.removesuffix("]").rpartition("-")
+        whole = f"{base}[{parameters}]" if parameters else base
+        return whole if bracket and shard.startswith("~") and whole in self._ids else nodeid
 
     def _shared(self) -> Path:
         if self._directory is None:

@@ -17,7 +17,6 @@ _VARIES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b0x[0-9a-f]{6,}", "0x1"),
     (r"\bin \d+\.\d+s\b(?: \([\d:]+\))?", "in 0.00s"),
     (r"\bin \d+\.\d s; .*(?=</sub>)", "in 0.0 s; pytest-crashwindow, pytest, python"),
-    (r"^\S+/lives\.py:\d+: in _look\n.*\n", ""),  # shown if a life's end was there before it was waited for
     (r"^slow: .*\n", ""),  # on a busy machine anything may be slow
     (r"^(?:E )?[ ~^]*[~^][ ~^]*\n", ""),  # where in the line it happened, which versions of Python tell differently
     (r"-- \S+(?=pytest_crashwindow/plugin\.py:)", "-- "),

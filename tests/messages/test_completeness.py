@@ -26,7 +26,6 @@ EXCEPTIONS: dict[str, str] = {
     "<script type=": NO_MESSAGE,
     "default-src 'none'": NO_MESSAGE,
     "coroutine function": "named only where a coroutine function would be refused, and none is",
-    "the fixture crashwindow has function scope": "pytest refuses a wider scope itself, with ScopeMismatch",
     "Skipped: explored {} of {} windows": "pytest takes the first word away; the rest is in runs.txt",
 }
 """beginnings of texts that no golden text has -> why"""
