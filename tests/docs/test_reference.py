@@ -18,7 +18,16 @@ import pages
 
 REFERENCE = pages.ROOT / "docs" / "reference"
 FOR_THE_PLUGIN = {
-    *("directory", "plan", "prepare_lives", "enter_world", "leave_world", "unfired_in_setup", "close"),
+    *(
+        "directory",
+        "plan",
+        "prepare_lives",
+        "enter_world",
+        "leave_world",
+        "unfired_in_setup",
+        "death_was_told",
+        "close",
+    ),
     *("dump_stacks", "retire", "stacks", "timeout_text", "timeout_was_seen"),
 }
 """members that tests have no use for"""
