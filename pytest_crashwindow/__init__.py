@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         TooManyDeaths,
         UnattributedDeath,
         Unpicklable,
+        UnseenError,
         UnsupportedPlatform,
     )
     from .faults import Action, Fault, Surroundings
@@ -59,6 +60,7 @@ __all__ = [
     "TooManyDeaths",
     "UnattributedDeath",
     "Unpicklable",
+    "UnseenError",
     "UnsupportedPlatform",
     "Window",
 ]

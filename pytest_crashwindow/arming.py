@@ -162,9 +162,9 @@ def refuse_misspelt(faults: Faults, keywords: Mapping[str, Any], target: Callabl
     __tracebackhide__ = True
     markers = [f"{name}{SUFFIX}" for name in faults.names]
     for name in keywords:
-        if not name.endswith(SUFFIX) or _takes(target, name):
+        if _takes(target, name):
             continue
-        near = difflib.get_close_matches(name, markers, 1, 0.75)
+        near = difflib.get_close_matches(name, markers, 1, 0.75 if name.endswith(SUFFIX) else 0.85)
         if near or not _takes(target, None):
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise BadOption(f"{name}: neither a fault nor an argument of the target{hint} Faults: {', '.join(markers)}")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+
+_PROGRESS_AFTER = 10.0  # seconds without a word
 
 
 class Collector:
@@ -13,6 +16,11 @@ class Collector:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._session: pytest.Session | None = None
+        self._done: dict[str, int] = {}
+        """windows that were reported, by sweep"""
+        self._known: dict[str, int] = {}
+        """windows that will be, as far as is known"""
+        self._began = self._told = 0.0
         self.sweeps: list[dict[str, Any]] = []
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -22,11 +30,37 @@ class Collector:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A window is one more test than was collected; a sweep's own report has its summary."""
-        if hasattr(report, "crashwindow_record") and self._session is not None:
-            self._session.testscollected += 1
+        if hasattr(report, "crashwindow_record"):
+            self._count(report.crashwindow_record)
+            self._tell_progress()
         if hasattr(report, "crashwindow_sweep"):
             self.sweeps.append(report.crashwindow_sweep)
+            self._expect(report.crashwindow_sweep["test"], report.crashwindow_sweep["explored"])
             self._forget_gone_windows(report.crashwindow_sweep)
+
+    def _count(self, record: dict[str, Any]) -> None:
+        test = record["test"]
+        self._done[test] = self._done.get(test, 0) + 1
+        known = self._known.get(test, record["chosen"]) + len(record["behind"])
+        self._expect(test, max(known, self._done[test]))
+
+    def _expect(self, test: str, windows: int) -> None:
+        """So many windows of a sweep are tests that nobody collected."""
+        if self._session is not None:
+            self._session.testscollected += windows - self._known.get(test, 0)
+        self._known[test] = windows
+
+    def _tell_progress(self) -> None:
+        """A line about windows now and then, in a run that takes long."""
+        reporter, now = self._config.pluginmanager.get_plugin("terminalreporter"), time.monotonic()
+        self._began = self._began or now
+        if reporter is None or now - max(self._began, self._told) < _PROGRESS_AFTER:
+            return
+        from .report.terminal import progress
+
+        self._told = now
+        reporter.ensure_newline()
+        reporter.write_line(progress(sum(self._done.values()), sum(self._known.values()), now - self._began))
 
     def _forget_gone_windows(self, sweep: dict[str, Any]) -> None:
         """A window that a complete sweep no longer has can't pass any more: `--lf` must not keep it."""

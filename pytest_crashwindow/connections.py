@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
 from types import FrameType
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -61,16 +62,28 @@ class OpenedAt:
             self._original = None
         self._where.clear()
 
-    def refuse_open_ones(self) -> None:
-        """Raise OpenConnection if a database is open in this process, naming where it was opened."""
+    def refuse_open_ones(self, below: Collection[Path] = ()) -> None:
+        """Raise OpenConnection if a database is open in this process, naming where it was opened.
+
+        With `below` only if its file is, or lies in, one of these; for a sweep puts those back under it.
+        """
         __tracebackhide__ = True
         paths = open_sqlite_files(self._where)
+        if below:
+            places = {Path(os.path.realpath(place)) for place in below}
+            paths = [path for path in paths if not places.isdisjoint((Path(path), *Path(path).parents))]
         if not paths:
             return
         elsewhere = "before this test, or not by sqlite3"
         opened = [f"{path}, opened {self._where.get(path, elsewhere)}" for path in paths]
+        what = f"a database connection is open ({'; '.join(opened)})"
+        if below:
+            raise OpenConnection(
+                f"{what}, and the sweep is to put its file back as it was for every window. "
+                "Close it before the fixture yields, or open it in the test body or inside the life."
+            )
         raise OpenConnection(
-            f"a database connection is open ({'; '.join(opened)}), and a life is to be forked. "
+            f"{what}, and a life is to be forked. "
             "SQLite connections don't survive a fork: the copy can corrupt the database. "
             "Close it before run() or start(), or open it inside the life."
         )

@@ -28,6 +28,13 @@ class UnattributedDeath(CrashWindowError):
     """
 
 
+class UnseenError(UserWarning):
+    """A life raised where no fault did that, and the test never asked what became of it.
+
+    Next step: read the life's `value` or `outcome`, or say that it raises: `assert life.error`.
+    """
+
+
 class LifeNotOver(CrashWindowError):
     """Something was asked of a life that only a finished (or only a running) life can give.
 

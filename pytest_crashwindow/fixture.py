@@ -108,7 +108,10 @@ class CrashWindow:
         __tracebackhide__ = True
         _refuse_unsupported()
         if not callable(target):
-            raise TypeError(f"run and start take a callable, not {target!r}")
+            raise TypeError(
+                f"run, start and supervise take a function and its arguments, not {target!r}: "
+                f"run(function, argument), without calling it"
+            )
         self._opened.refuse_open_ones()
         name = self._unique(name or _name_of(target))
         armed = armed_for_life(self.plan.faults, kwargs, name, len(self._world.armed))
@@ -131,9 +134,9 @@ class CrashWindow:
         deaths = []
         for _ in range(max_lives):
             life = self.run(target, *args, **kwargs)
-            if life.outcome not in ("crashed", "killed"):
+            if life.now not in ("crashed", "killed"):
                 return life
-            deaths.append(f"{life.name}: {life.outcome} at {life.window or (life.hits or ['its start'])[-1]}")
+            deaths.append(f"{life.name}: {life.now} at {life.window or (life.hits or ['its start'])[-1]}")
         raise TooManyDeaths(
             f"{_name_of(target)!r} died in every life (max_lives={max_lives}):\n  " + "\n  ".join(deaths)
         )
@@ -202,6 +205,7 @@ class CrashWindow:
         """In the guard: put points in place and keep the state as it is after set-up."""
         self._install()
         if self.plan.sweep:
+            self._opened.refuse_open_ones(self._state)
             for path in self._state:
                 self._snapshots.take(path)
 
@@ -221,7 +225,7 @@ class CrashWindow:
         """In a world's process, after the test body: nothing goes on, and everything is taken in."""
         for life in self.lives[: self._set_up]:  # these are of the fixtures, which end them
             with contextlib.suppress(UnattributedDeath):
-                _ = life.outcome
+                _ = life.now
         for life in self.lives[self._set_up :]:
             with contextlib.suppress(UnattributedDeath):
                 life.kill()
@@ -229,6 +233,14 @@ class CrashWindow:
         for life in self.lives:
             if life.timeout_text and (self.plan.sweep or not life.timeout_was_seen):
                 self._world.blame("hung", life.timeout_text)
+
+    def raised_unseen(self) -> list[str]:
+        """After the test body: what lives raised by themselves and the test never asked for.
+
+        Not in windows: what a control does without a word, they do as well.
+        """
+        lives = [] if self.window is not None else self.lives[self._set_up :]
+        return [f"life {life.name!r} raised {life.raised}" for life in lives if life.raised_unseen]
 
     def unfired_in_setup(self) -> list[Armed]:
         """Faults given to lives of fixtures that never fired."""

@@ -135,6 +135,8 @@ class Life:
         self._child, self._files, self._world = child, files, world
         self._wake, self._resume, self._limit = wake, resume, limit
         self._state = "running"
+        self._was_asked = False
+        """whether the test asked what became of it"""
         self._held = 0
         """how many of its threads read from `resume` to go on"""
         self._stopped = False
@@ -157,9 +159,25 @@ class Life:
 
         A life in the background that still runs says `"running"`.
         """
-        self._look()
-        self.timeout_was_seen |= self._state == "timed out"
+        self._was_asked = True
+        self.timeout_was_seen |= self.now == "timed out"
         return self._state
+
+    @property
+    def now(self) -> str:
+        """The outcome, for the plugin: to read it doesn't count as asking."""
+        self._look()
+        return self._state
+
+    @property
+    def raised_unseen(self) -> bool:
+        """Whether the target raised, though no fault fired in it, and the test never asked."""
+        return self._state == "raised" and not self._was_asked and self.window is None
+
+    @property
+    def raised(self) -> str:
+        """The exception in one line."""
+        return self._last_line()
 
     @property
     def crashed(self) -> bool:
@@ -182,6 +200,7 @@ class Life:
     def value(self) -> Any:
         """What the target returned; the exception of one that raised is raised here."""
         __tracebackhide__ = True
+        self._was_asked = True
         result = self._over_result()
         if result.outcome == "raised":
             error = self.error
@@ -197,6 +216,7 @@ class Life:
     @property
     def error(self) -> BaseException | None:
         """The exception of a life that raised, with the life's own traceback as a note; else None."""
+        self._was_asked = True
         if self._result is None or self._result.outcome != "raised":
             return None
         if self._result.payload is None:
@@ -504,6 +524,7 @@ class Life:
     @property
     def traceback(self) -> str:
         """The traceback of a life that raised, as Python prints it; else empty."""
+        self._was_asked = True
         return self._result.traceback if self._result is not None else ""
 
 

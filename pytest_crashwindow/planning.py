@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+
 import pytest
 
-from .arming import Faults, armed_by, check_calls, named_calls
+from .arming import SUFFIX, Faults, armed_by, check_calls, named_calls
 from .errors import BadOption
 from .fixture import Plan
 from .points import Armed
@@ -17,6 +20,7 @@ CALLS = "crashwindow_calls"
 
 def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[Probe]) -> Plan:
     """What one test asks for. Raises BadOption or NotAttachable."""
+    refuse_misspelt(item, faults)
     armed = [] if settings.off else markers_armed(item, faults)
     sweep = sweep_of(item, settings, faults)
     chosen = chosen_probes(settings, probes)
@@ -39,6 +43,16 @@ def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[
         life_timeout=settings.life_timeout,
         sweep=sweep,
     )
+
+
+def refuse_misspelt(item: pytest.Item, faults: Faults) -> None:
+    """Raise BadOption for a marker that nobody registered and that looks like one of ours: it would do nothing."""
+    registered = {re.split(r"[(:]", line, maxsplit=1)[0].strip() for line in item.config.getini("markers")}
+    ours = [MARKER, CALLS, *(f"{name}{SUFFIX}" for name in faults.names)]
+    for mark in item.iter_markers():
+        near = () if mark.name in registered else difflib.get_close_matches(mark.name, ours, 1, 0.85)
+        if near:
+            raise BadOption(f"there is no marker {mark.name!r}; did you mean {near[0]!r}?")
 
 
 def sweep_of(item: pytest.Item, settings: Settings, faults: Faults) -> SweepPlan | None:

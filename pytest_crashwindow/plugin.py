@@ -39,7 +39,7 @@ MARKERS = (
     "duplicate_at(call, nth=1, *, match=None): make an attached call twice; the caller gets the second answer.",
     "delay_at(point, seconds, nth=1, *, match=None): the point takes this much longer.",
     "crash_windows(points=None, *, crash=None, lost_ack=None, error=None, pause=None, duplicate=None, delay=None, "
-    "calls=(), depth=None, max_windows=None): run the test once without a fault, and then once for every point that "
+    "calls=(), depth=None, max_windows=None): run the test twice without a fault, and then once for every point that "
     "it passed, with the fault there. Each such window is reported as a test of its own. Values are globs for points; "
     "without any, the process is killed at every point.",
     "crashwindow_calls(*calls): attach points to calls such as 'shop.mail:Mailer.send' for this test.",
@@ -126,10 +126,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if not _uses(item) and (_is_sweep(item) or _arms_something(item)):
+    if not _uses(item) and (_is_sweep(item) or _arming(item)):
         pytest.fail(
-            "a marker arms a fault, but the test doesn't use the fixture `crashwindow`, so it starts no life "
-            "in which the fault could fire. Ask for the fixture: def test_x(crashwindow): ...",
+            f"the marker {SWEEP if _is_sweep(item) else _arming(item)} arms a fault, but the test doesn't use the "
+            "fixture `crashwindow`, so it starts no life in which the fault could fire. Ask for the fixture: "
+            "def test_x(crashwindow): ...",
             pytrace=False,
         )
 
@@ -162,9 +163,10 @@ def _is_sweep(item: pytest.Item) -> bool:
     return item.get_closest_marker(SWEEP) is not None
 
 
-def _arms_something(item: pytest.Item) -> bool:
-    names = {mark.name for mark in item.iter_markers()} if _LIVES else set[str]()
-    return any(name.endswith("_at") and _is_ours(item.config, name) for name in names)
+def _arming(item: pytest.Item) -> str | None:
+    """The marker of an item, if it has one, that arms a fault at a place."""
+    names = [mark.name for mark in item.iter_markers()] if _LIVES else []
+    return next((name for name in names if name.endswith("_at") and _is_ours(item.config, name)), None)
 
 
 def _is_ours(config: pytest.Config, marker: str) -> bool:

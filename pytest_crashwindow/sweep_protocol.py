@@ -155,7 +155,8 @@ class SweepProtocol(Protocol):
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         self._progress.known = len(windows)
         if not windows:
-            return self._failed(wording.no_window(self._plan, hits), began, "error")
+            lives = sum(event["event"] == "started" for event in control.world.events())
+            return self._failed(wording.no_window(self._plan, hits, lives), began, "error")
         self._progress.notes += untried
         if self.engine.settings.list:
             self._progress.listed = [str(window) for window in windows]
@@ -282,6 +283,7 @@ class SweepProtocol(Protocol):
             "outcome": "failed" if failed else "xfailed" if xfailed else last.outcome,
             "reason": getattr(last, "wasxfail", ""),
             "seconds": sum(report.duration for report in outcome.reports),
+            "chosen": len(self._progress.chosen),
         }
         if self.engine.settings.report:
             record["rerun"] = wording.rerun(self.item, window)
@@ -363,6 +365,7 @@ class SweepProtocol(Protocol):
         unknown = self._unknown([f"!{name}" for name in self._plan.excluded if not is_glob(name)] + unpassed, hits)
         if unknown:
             return Judgement("error", unknown)
+        notes += wording.programs_unseen(hits)
         return Judgement(notes=(*notes, *map(wording.not_passed, unpassed)))
 
     def _unknown(self, asked: list[str], hits: list[Hit]) -> str:

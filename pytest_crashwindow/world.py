@@ -154,6 +154,6 @@ def open_sqlite_files(connected: Collection[str] = ()) -> list[str]:
 
 def _path_of(fd: int) -> str:
     try:
-        return os.readlink(f"/proc/self/fd/{fd}")
+        return os.readlink(f"/proc/self/fd/{fd}").removesuffix(" (deleted)")
     except OSError:
         return f"descriptor {fd}"

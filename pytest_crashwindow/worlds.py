@@ -21,7 +21,7 @@ import pytest
 
 from .blocking import sounds_locked
 from .comparing import Comparison
-from .errors import CrashWindowError, WorldBroken
+from .errors import CrashWindowError, UnseenError, WorldBroken
 from .fixture import CrashWindow
 from .guard import Guard
 from .lives import Life
@@ -280,6 +280,15 @@ class Worlds:
             raise
         self._crashwindow.leave_world()
         self._verify(world)
+        if not self._compared:  # the second control would say it again
+            self._warn_of_unseen_errors()
+
+    def _warn_of_unseen_errors(self) -> None:
+        __tracebackhide__ = True
+        path, line, _ = self._item.location
+        for told in self._crashwindow.raised_unseen():
+            text = f"{told}, and the test never asked what became of it: read its value or error, or assert its outcome"
+            warnings.warn_explicit(text, UnseenError, path, (line or 0) + 1)
 
     def _verify(self, world: World) -> None:
         """A body that passed isn't enough: every fault must have fired and every end be explained."""

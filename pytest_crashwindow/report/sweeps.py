@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,10 @@ from ..blocking import told
 from ..choosing import window_id
 from ..record import Hit
 from ..windows import Window
-from .wording import did_you_mean, passed_points
+from .wording import counted, did_you_mean, passed_points
+
+_PYTHON = re.compile(r"['\"]\S*python[\d.]*[ '\"]")
+"""a command line of which the program is an interpreter"""
 
 if TYPE_CHECKING:
     from ..sweep import SweepPlan
@@ -41,17 +45,29 @@ def kinds_without_window(plan: SweepPlan, windows: Sequence[Window]) -> list[str
     ]
 
 
-def no_window(plan: SweepPlan, hits: Sequence[Hit]) -> str:
+def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int) -> str:
     """A control that gives nothing to try."""
+    if not lives:
+        return (
+            "the control started no life and passed no point, so there is no window to try: nothing would be tested.\n"
+            "Run the code under test by crashwindow.run, start or supervise: only there do points count."
+        )
     if not hits:
         return (
-            "the control passed no point, so there is no window to try: nothing would be tested.\n"
-            "Does the test start lives (crashwindow.run, start, supervise)? Does the code commit to SQLite, write "
-            "files below tmp_path or crashwindow.state(...), send requests, or raise audit events of its own?"
+            f"the control's {counted(lives, 'life', 'lives')} passed no point, so there is no window to try: nothing "
+            "would be tested.\nPoints are commits to SQLite, writes to files below tmp_path or "
+            "crashwindow.state(...), requests, audit events of the code's own, and calls that are attached."
         )
     return (
         f"no point of the control is one that the sweep asks for ({', '.join(plan.patterns)}).\n{passed_points(hits)}"
     )
+
+
+def programs_unseen(hits: Sequence[Hit]) -> list[str]:
+    """Python programs that lives started: a sweep of what they do would find nothing there."""
+    commands = (hit.arguments for hit in hits if hit.point == "subprocess.Popen:enter")
+    programs = dict.fromkeys(command for command in commands if _PYTHON.match(command))
+    return [f"a life started {one}: points inside it aren't seen, and its windows not tried" for one in programs]
 
 
 def unknown_point(name: str, near: Sequence[str], hits: Sequence[Hit]) -> str:

@@ -28,6 +28,11 @@ def lines(
     return [*listed, *told, totals(sweeps), *slowest(sweeps)]
 
 
+def progress(done: int, known: int, seconds: float) -> str:
+    """How far the windows of a run have come, and how fast; at least `seconds` long."""
+    return f"crash windows: {done} of {known} known, {done / seconds:.1f} per s"
+
+
 def listing(sweep: Summary) -> list[str]:
     """What `--crashwindow-list` shows of a sweep."""
     points = [f"  point   {point}" for point in sweep["points"]]

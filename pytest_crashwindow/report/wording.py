@@ -38,9 +38,9 @@ def passed_points(hits: Iterable[Hit]) -> str:
     return "\n".join(["The lives of this test passed:", *names[:_MOST], *more])
 
 
-def counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str, many: str | None = None) -> str:
     """`1 window`, `2 windows`."""
-    return f"{n} {noun}" + ("" if n == 1 else "s")
+    return f"{n} {noun if n == 1 else many or noun + 's'}"
 
 
 def _label(armed: Armed) -> str:

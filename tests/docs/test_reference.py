@@ -28,7 +28,7 @@ FOR_THE_PLUGIN = {
         "death_was_told",
         "close",
     ),
-    *("dump_stacks", "retire", "stacks", "timeout_text", "timeout_was_seen"),
+    *("dump_stacks", "retire", "stacks", "timeout_text", "timeout_was_seen", "now", "raised", "raised_unseen"),
 }
 """members that tests have no use for"""
 _CODE = re.compile(r"`([^`]+)`")

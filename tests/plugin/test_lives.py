@@ -86,7 +86,7 @@ def test_async_def_runs_in_a_loop_of_its_own(crashwindow: Any) -> None:
 
 
 def test_a_target_that_is_not_callable_is_a_type_error(crashwindow: Any) -> None:
-    with pytest.raises(TypeError, match="run and start take a callable, not 3"):
+    with pytest.raises(TypeError, match="run, start and supervise take a function and its arguments, not 3"):
         crashwindow.run(3)
 
 
@@ -399,7 +399,7 @@ def test_a_life_that_raised_ends_orderly_as_well(crashwindow: Any, tmp_path: Pat
         atexit.register((tmp_path / "atexit").touch)
         raise ValueError
 
-    crashwindow.run(fails)
+    assert crashwindow.run(fails).outcome == "raised"
     assert (tmp_path / "atexit").exists()
 
 

@@ -320,7 +320,9 @@ def test_a_marker_without_the_fixture_is_an_error_that_says_so(run: Run) -> None
         """
     )
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["a marker arms a fault, but the test doesn't use the fixture `crashwindow`*"])
+    result.stdout.fnmatch_lines(
+        ["the marker crash_at arms a fault, but the test doesn't use the fixture `crashwindow`*"]
+    )
 
 
 def test_somebody_elses_marker_that_ends_alike_is_left_alone(run: Run) -> None:

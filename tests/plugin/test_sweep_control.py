@@ -96,7 +96,14 @@ def test_another_order_of_threads_is_allowed_and_said(run: Run) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("pass", "the control passed no point, so there is no window to try: nothing would be tested."),
+        (
+            "pass",
+            "the control started no life and passed no point, so there is no window to try: nothing would be tested.",
+        ),
+        (
+            "crashwindow.run(len, ())",
+            "the control's 1 life passed no point, so there is no window to try: nothing would be tested.",
+        ),
         ("crashwindow.run(sys.audit, 'other')", "no point of the control is one that the sweep asks for (work.[*])."),
     ],
 )

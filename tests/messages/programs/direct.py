@@ -77,6 +77,7 @@ say("a report of many points", report({**window(1, "failed"), "failure": "", "ti
 MANY = report(*(window(n, "failed") for n in range(22))).splitlines()
 say("a report of many failures", *MANY[:2], "...", *(line for line in MANY if " more " in line))
 say("a report that is too long", *report(*(window(n) for n in range(2000))).splitlines()[-4:])
+say("progress of a run that takes long", terminal.progress(312, 885, 24.0))
 say("a report of a run that was broken off", *report(window(1), interrupted="Ctrl-C").splitlines()[:4])
 say("a report of a sweep that didn't run", *report(verdict="unsteady control").splitlines()[:7])
 
