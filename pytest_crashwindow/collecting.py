@@ -60,6 +60,8 @@ class Collector:
 
         self._told = now
         reporter.ensure_newline()
+        if self._config.get_terminal_writer().width_of_current_line:  # dots under xdist
+            reporter.write_line("")
         reporter.write_line(progress(sum(self._done.values()), sum(self._known.values()), now - self._began))
 
     def _forget_gone_windows(self, sweep: dict[str, Any]) -> None:

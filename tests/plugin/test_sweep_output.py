@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from .conftest import Run
 from .sweeping import WORK
 
@@ -69,3 +73,39 @@ def test_progress_ends_at_the_whole_with_other_tests_around(run: Run) -> None:
     assert shown[-1].endswith("test_after PASSED" + shown[-1].partition("PASSED")[2])
     assert shown[-1].endswith("[100%]")
     assert "[133%]" not in result.stdout.str()
+
+
+def test_the_count_of_tests_knows_all_windows_from_the_first_on(run: Run) -> None:
+    result = run(WORK, "-v")
+    shown = [line.rpartition("[")[2].strip(" %]") for line in result.outlines if line.endswith("%]")]
+    assert shown == ["25", "50", "75", "100"]
+
+
+SLOW = """
+import sys, time, pytest
+
+def work():
+    for _ in range(4):
+        sys.audit("work.step")
+        time.sleep(0.3)
+
+@pytest.mark.crash_windows("work.*")
+def test_slow(crashwindow):
+    crashwindow.supervise(work)
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_that_takes_long_shows_its_progress_and_rate(pytester: pytest.Pytester, workers: str) -> None:
+    pytester.makeconftest("from pytest_crashwindow import collecting\ncollecting._PROGRESS_AFTER = 0.5\n")
+    pytester.makepyfile(test_it=SLOW)
+    result = pytester.runpytest_subprocess("-p", "no:randomly", "-n", workers)
+    told = [line for line in result.outlines if line.startswith("crash windows: ")]
+    assert told
+    for line in told:
+        assert re.fullmatch(r"crash windows: [2-4] of 4 known, \d+\.\d per s", line)
+    result.assert_outcomes(passed=5)
+
+
+def test_a_short_run_shows_no_progress(run: Run) -> None:
+    assert "known" not in run(WORK).stdout.str()
