@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import importlib
 from typing import Any, Union
@@ -17,7 +18,8 @@ def check_raisable(given: object) -> None:
     if isinstance(given, str):
         module, colon, name = given.partition(":")
         if not (module and colon and name):
-            raise BadOption(f"an exception given as text is 'module:Name', not {given!r}")
+            here = f", here 'builtins:{given}'" if hasattr(builtins, given) else ""
+            raise BadOption(f"an exception given as text is 'module:Name'{here}, not {given!r}")
     elif not isinstance(given, BaseException) and not (isinstance(given, type) and issubclass(given, BaseException)):
         raise BadOption(f"an exception is a class, an instance or text 'module:Name', not {given!r}")
 
