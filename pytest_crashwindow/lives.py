@@ -483,7 +483,7 @@ class Life:
     def _time_out(self) -> None:
         self.stacks = self.dump_stacks()
         self._world.waited_in_vain(self.name)
-        where = f" (paused at {', '.join(self.hits[-1:])})" if self._state == "paused" else ""
+        where = f", paused at {', '.join(self.hits[-1:])}," if self._state == "paused" else ""
         self._end("timed out")
         self.timeout_text = (
             f"life {self.name!r} was still running after {self._limit:g} s (crashwindow_life_timeout){where} and was ended. "
