@@ -486,8 +486,8 @@ class Life:
         where = f", paused at {', '.join(self.hits[-1:])}," if self._state == "paused" else ""
         self._end("timed out")
         self.timeout_text = (
-            f"life {self.name!r} was still running after {self._limit:g} s (crashwindow_life_timeout){where} and was ended. "
-            f"Its threads were:\n{self.stacks}"
+            f"life {self.name!r} was still running after {self._limit:g} s (crashwindow_life_timeout){where} "
+            f"and was ended. Its threads were:\n{self.stacks}"
         )
 
     def dump_stacks(self) -> str:

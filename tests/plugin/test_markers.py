@@ -292,7 +292,7 @@ BAD = {
     "crash_at('a', match=7)": "crash_at: match is a glob for an argument, such as 'order-7*', not 7",
     "error_at('a')": "error_at: 'error' is missing; it is used as error_at(point, error, nth=1)",
     "error_at('a', 7)": "error_at: an exception is a class, an instance or text 'module:Name', not 7",
-    "error_at('a', 'OSError')": "error_at: an exception given as text is 'module:Name', here 'builtins:OSError', not 'OSError'",
+    "error_at('a', 'OSError')": "error_at: an exception given as text is 'module:Name', here 'builtins:OSError', *",
     "delay_at('a')": "delay_at: 'seconds' is missing; it is used as delay_at(point, seconds, nth=1)",
     "lost_ack_at('m:f:enter')": "lost_ack_at: an answer can be lost after the call only: name it as 'm:f' or *",
     "duplicate_at('m:f:exit')": "duplicate_at: duplicate acts on a call as a whole: name it as 'm:f' or 'm:f:enter'",

@@ -40,7 +40,7 @@ def test_a_life_that_hangs_is_ended_by_its_limit_and_shows_every_threads_stack(r
     )
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(
-        ["hung: life 'waits_for_lock' was still running after 1 s (crashwindow_life_timeout) and was ended. Its threads were:"]
+        ["hung: life 'waits_for_lock' was still running after 1 s (crashwindow_life_timeout) and was ended. Its *:"]
     )
     result.stdout.fnmatch_lines_random(
         ["*Thread 0x*", '  File "*test_it.py", line * in sleeps', "*line * in waits_for_lock"]
