@@ -194,6 +194,11 @@ class Life:
     @property
     def over(self) -> bool:
         """Whether the process has ended."""
+        self._look()
+        return self._over
+
+    @property
+    def _over(self) -> bool:
         return self._status is not None
 
     @property
@@ -280,7 +285,7 @@ class Life:
         self._look()
         if self._stopped:
             raise LifeNotOver(f"life {self.name!r} is paused and would never end: resume() it first")
-        self._watch(lambda: self.over or self._stopped)
+        self._watch(lambda: self._over or self._stopped)
         if self._stopped:
             raise LifeNotOver(f"life {self.name!r} paused instead of ending: resume() it first")
         return self
@@ -288,7 +293,7 @@ class Life:
     def wait_paused(self) -> Life:
         """Wait until it is paused. Raises LifeNotOver if it ends instead."""
         __tracebackhide__ = True
-        self._watch(lambda: self.over or self._state == "paused")
+        self._watch(lambda: self._over or self._state == "paused")
         if self._state != "paused":
             passed = ", ".join(self.hits) or "no point"
             raise LifeNotOver(f"life {self.name!r} was to be paused, but {self._state}; it passed {passed}")
@@ -297,7 +302,7 @@ class Life:
     def wait_idle(self) -> Life:
         """Wait until it ends or is paused."""
         __tracebackhide__ = True
-        self._watch(lambda: self.over or self._state == "paused")
+        self._watch(lambda: self._over or self._state == "paused")
         return self
 
     def resume(self, wait: bool = True) -> Life:
@@ -318,7 +323,7 @@ class Life:
     def kill(self) -> Life:
         """SIGKILL to the whole life, from outside. An ended life stays as it is."""
         self._look()
-        if not self.over:
+        if not self._over:
             self._end("killed")
         return self
 
@@ -363,7 +368,7 @@ class Life:
     def _look(self) -> None:
         """Take in what has happened, without waiting."""
         __tracebackhide__ = True
-        while not self.over and self._take_in(0):
+        while not self._over and self._take_in(0):
             pass
 
     def _watch(self, until: Callable[[], bool]) -> None:
@@ -492,7 +497,7 @@ class Life:
 
     def dump_stacks(self) -> str:
         """What its threads are doing, as text. A stopped life wrote that before it stopped."""
-        if self.over:
+        if self._over:
             return ""
         before = 0 if self._stopped else _size(self._files.stacks)
         if not self._stopped:

@@ -66,8 +66,13 @@ def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int) -> str:
 def programs_unseen(hits: Sequence[Hit]) -> list[str]:
     """Python programs that lives started: a sweep of what they do would find nothing there."""
     commands = (hit.arguments for hit in hits if hit.point == "subprocess.Popen:enter")
-    programs = dict.fromkeys(command for command in commands if _PYTHON.match(command))
-    return [f"a life started {one}: points inside it aren't seen, and its windows not tried" for one in programs]
+    programs = dict.fromkeys(_shortly(command) for command in commands if _PYTHON.match(command))
+    return [f"a life started {one!r}: points inside it aren't seen, and its windows not tried" for one in programs]
+
+
+def _shortly(command: str) -> str:
+    interpreter, *rest = command.strip("'\"").split(" ")
+    return " ".join([os.path.basename(interpreter), *rest[:1]])
 
 
 def unknown_point(name: str, near: Sequence[str], hits: Sequence[Hit]) -> str:

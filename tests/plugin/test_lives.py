@@ -403,6 +403,13 @@ def test_a_life_that_raised_ends_orderly_as_well(crashwindow: Any, tmp_path: Pat
     assert (tmp_path / "atexit").exists()
 
 
+def test_over_looks_by_itself(crashwindow: Any) -> None:
+    life = crashwindow.start(str)
+    while not life.over:
+        pass
+    assert life.value == ""
+
+
 @pytest.mark.crash_at("shop.in_atexit")
 def test_points_in_exit_handlers_count(crashwindow: Any) -> None:
     def program() -> None:
