@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_crashwindow import probes
 from pytest_crashwindow.arming import Faults
+from pytest_crashwindow.connections import OpenedAt
 from pytest_crashwindow.faults import BUILT_IN
 from pytest_crashwindow.fixture import CrashWindow, Plan
 from pytest_crashwindow.world import World
@@ -35,7 +36,8 @@ def a_life(repeat: int) -> None:
     ballast = grow_to(70)
     with tempfile.TemporaryDirectory() as folder:
         rows = [("bare fork, _exit, waitpid", per_call(_bare_fork, repeat))]
-        crashwindow = CrashWindow(Path(folder) / "item", Plan(Faults(BUILT_IN), list(probes.BUILT_IN)))
+        plan = Plan(Faults(BUILT_IN), list(probes.BUILT_IN))
+        crashwindow = CrashWindow(Path(folder) / "item", plan, OpenedAt())
         crashwindow.prepare_lives()
         crashwindow.enter_world(World(Path(folder) / "world", Faults(BUILT_IN)), lambda name, value: None)
         rows.append(("a life", per_call(lambda: crashwindow.run(empty), repeat)))

@@ -43,9 +43,7 @@ class Faults:
         return self._by_name.get(marker.removesuffix(SUFFIX)) if marker.endswith(SUFFIX) else None
 
 
-def armed_by(
-    fault: Fault, args: tuple[Any, ...], kwargs: Mapping[str, Any], index: int, life: str | None = None
-) -> Armed:
+def armed_by(fault: Fault, args: tuple[Any, ...], kwargs: Mapping[str, Any], index: int) -> Armed:
     """What `@pytest.mark.FAULT_at(*args, **kwargs)` arms. Raises BadOption."""
     label = f"{fault.name}{SUFFIX}"
     names = ("point", *fault.required, "nth")
@@ -56,6 +54,8 @@ def armed_by(
     if twice:
         raise BadOption(f"{label}: {', '.join(sorted(twice))} is given twice")
     given.update(kwargs)
+    if fault.only_calls and "call" in given:  # what the marker's point is
+        given.setdefault("point", given.pop("call"))
     for name in ("point", *fault.required):
         if name not in given:
             raise BadOption(f"{label}: {name!r} is missing; it is used as {_usage(fault)}")
@@ -64,7 +64,7 @@ def armed_by(
     name, ordinal = split_hit(point)
     if ordinal is not None and nth != 1:
         raise BadOption(f"{label}: {point!r} names the hit already, nth={nth} names another")
-    return Armed(index, name, _configured(fault, label, given), nth, ordinal, match, life)
+    return Armed(index, name, _configured(fault, label, given), nth, ordinal, match)
 
 
 def _usage(fault: Fault) -> str:
@@ -137,8 +137,8 @@ def check_calls(calls: Iterable[str], armed: Iterable[Armed]) -> None:
                 raise NotAttachable(f"{one.fault.name}{SUFFIX}: {reason}")
 
 
-def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: int) -> list[Armed]:
-    """Take keywords such as `pause_at="shop.job.computed"` out of those of a target, for one life.
+def armed_for_life(faults: Faults, keywords: dict[str, Any], index: int) -> list[Armed]:
+    """Take keywords such as `pause_at="shop.job.computed"` out of those of a target; numbered from `index`.
 
     A value is a point, a tuple of what the marker takes, or a dict of the marker's keywords.
     """
@@ -150,7 +150,7 @@ def armed_for_life(faults: Faults, keywords: dict[str, Any], life: str, index: i
             args, kwargs = tuple[Any, ...](), dict[str, Any](value)
         else:
             args, kwargs = (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
-        armed.append(armed_by(fault, args, kwargs, index + len(armed), life))
+        armed.append(armed_by(fault, args, kwargs, index + len(armed)))
     return armed
 
 
@@ -162,20 +162,23 @@ def refuse_misspelt(faults: Faults, keywords: Mapping[str, Any], target: Callabl
     __tracebackhide__ = True
     markers = [f"{name}{SUFFIX}" for name in faults.names]
     for name in keywords:
-        if _takes(target, name):
+        if takes(target, name):
             continue
         near = difflib.get_close_matches(name, markers, 1, 0.75 if name.endswith(SUFFIX) else 0.85)
-        if near or not _takes(target, None):
+        if near or not takes(target, None):
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise BadOption(f"{name}: neither a fault nor an argument of the target{hint} Faults: {', '.join(markers)}")
 
 
-def _takes(target: Callable[..., Any], name: str | None) -> bool:
-    """Whether a callable has a parameter of this name; for None, whether it takes keywords of any name."""
+def takes(target: Callable[..., Any], name: str | None, unknown: bool = True) -> bool:
+    """Whether a callable has a parameter of this name; for None, whether it takes keywords of any name.
+
+    `unknown` of one whose parameters can't be read.
+    """
     try:
         parameters = inspect.signature(target, follow_wrapped=False).parameters
     except (TypeError, ValueError):
-        return True
+        return unknown
     return name in parameters or (name is None and any(p.kind is p.VAR_KEYWORD for p in parameters.values()))
 
 

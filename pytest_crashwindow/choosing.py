@@ -170,9 +170,16 @@ def in_order(item: pytest.Item, windows: list[Window]) -> list[Window]:
     failed = set(_last_failed(config, "failedfirst"))
     if failed:
         return sorted(windows, key=lambda window: window_id(item, window) not in failed)
-    failed = set(_last_failed(config, "stepwise"))
+    failed = set(_last_failed(config, "stepwise")) if _stepped_before(config) else set()
     starts = [i for i, window in enumerate(windows) if window_id(item, window) in failed]
     return windows[starts[0] :] if starts else windows
+
+
+def _stepped_before(config: pytest.Config) -> bool:
+    """Whether a run with `--sw` has stopped at a failure before."""
+    cache = getattr(config, "cache", None)
+    kept = cache.get("cache/stepwise", None) if cache is not None else None
+    return bool(kept.get("last_failed") if isinstance(kept, dict) else kept)
 
 
 # -- node ids --------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from . import probes as _probes
 from .arming import Faults
 from .audit_events import CPYTHON_EVENTS
 from .choosing import whole_id
+from .connections import OpenedAt
 from .errors import BadOption, CrashWindowError
 from .faults import Fault
 from .fixture import CrashWindow
@@ -50,6 +51,7 @@ class Engine:
         self._refuse_unknown_probes()
         self._literals: set[str] | None = None
         self._count = 0
+        self._opened = OpenedAt()
         self.world: World | None = None
         """in a world's process: that world"""
         self.only_window = self._only_window()
@@ -57,6 +59,13 @@ class Engine:
 
     def protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """Run an item."""
+        self._opened.watch()
+        try:
+            self._run(item, nextitem)
+        finally:
+            self._opened.forget()
+
+    def _run(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         if item.get_closest_marker(MARKER) is None:
             Protocol(self, item, nextitem).run()
         else:
@@ -75,7 +84,7 @@ class Engine:
             plan = plan_of(item, self.settings, self.faults, self.probes)
         except CrashWindowError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
-        crashwindow = CrashWindow(directory, plan)
+        crashwindow = CrashWindow(directory, plan, self._opened)
         crashwindow.state(tmp_path)
         item.stash[CRASHWINDOW] = crashwindow
         try:

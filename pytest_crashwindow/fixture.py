@@ -8,12 +8,12 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .arming import Faults, armed_for_life, check_calls, named_calls, refuse_misspelt
+from .arming import Faults, armed_for_life, check_calls, named_calls, refuse_misspelt, takes
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
@@ -64,7 +64,7 @@ class CrashWindow:
     body runs in a process of its own, a *world*, where they do.
     """
 
-    def __init__(self, directory: Path, plan: Plan) -> None:
+    def __init__(self, directory: Path, plan: Plan, opened: OpenedAt) -> None:
         self.directory, self.plan = directory, plan
         ledger = directory / "ledger"
         ledger.mkdir(parents=True)
@@ -72,8 +72,7 @@ class CrashWindow:
         """a clock that stands until the test moves it"""
         self.effects = Effects(ledger / "effects")
         """what the code under test did outside"""
-        self._opened = OpenedAt()
-        self._opened.watch()
+        self._opened = opened
         self._snapshots = Snapshots(directory / "snapshots")
         self._state: list[Path] = []
         self._in_world = False
@@ -93,18 +92,29 @@ class CrashWindow:
 
     # -- lives -------------------------------------------------------------------------------
 
-    def run(self, target: Callable[..., Any], *args: Any, name: str | None = None, **kwargs: Any) -> Life:
+    def run(self, target: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Life:
         """Run `target(*args, **kwargs)` in a new process; wait until it returned, raised, died or is paused.
 
         `target` is any callable, closures and `async def` included. Keywords such as
         `crash_at="shop.order.committed"` arm a fault for this life alone. At most
-        `crashwindow_life_timeout` seconds.
+        `crashwindow_life_timeout` seconds. `name=` is the life's, unless the target has a parameter of that name.
         """
         __tracebackhide__ = True
-        return self.start(target, *args, name=name, **kwargs).wait_idle()
+        return self._start(target, args, kwargs, _taken_name(target, kwargs)).wait_idle()
 
-    def start(self, target: Callable[..., Any], *args: Any, name: str | None = None, **kwargs: Any) -> Life:
-        """Run `target` in a new process in the background; see `run`."""
+    def start(self, target: Callable[..., Any], /, *args: Any, name: str | None = None, **kwargs: Any) -> Life:
+        """Run `target` in a new process in the background; see `run`. `name` is the life's."""
+        __tracebackhide__ = True
+        return self._start(target, args, kwargs, name)
+
+    def _start(
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None,
+        armed: Sequence[Armed] | None = None,
+    ) -> Life:
         __tracebackhide__ = True
         _refuse_unsupported()
         if not callable(target):
@@ -114,26 +124,31 @@ class CrashWindow:
             )
         self._opened.refuse_open_ones()
         name = self._unique(name or _name_of(target))
-        armed = armed_for_life(self.plan.faults, kwargs, name, len(self._world.armed))
+        armed = self._taken_from(kwargs) if armed is None else armed
         refuse_misspelt(self.plan.faults, kwargs, target)
         probed = {call for probe in self.plan.probes for call in probe.calls}
         for call in named_calls((one.pattern for one in armed), probed):
             self.attach(call)
         check_calls(self.plan.calls, armed)
-        self._world.armed += armed
+        self._world.arm([replace(one, life=name) for one in armed])
         life = self._fork(name, functools.partial(target, *args, **kwargs))
         self.lives.append(life)
         return life
 
-    def supervise(self, target: Callable[..., Any], *args: Any, max_lives: int = 10, **kwargs: Any) -> Life:
+    def _taken_from(self, keywords: dict[str, Any]) -> list[Armed]:
+        """The faults that keywords arm for one life."""
+        return armed_for_life(self.plan.faults, keywords, len(self._world.armed))
+
+    def supervise(self, target: Callable[..., Any], /, *args: Any, max_lives: int = 10, **kwargs: Any) -> Life:
         """Run `target` again after each death, until a life ends by itself or is paused; that life.
 
+        A fault armed by a keyword fires in the first life that reaches it.
         Raises TooManyDeaths after `max_lives` deaths.
         """
         __tracebackhide__ = True
-        deaths = []
+        deaths, armed, name = [], self._taken_from(kwargs), _taken_name(target, kwargs)
         for _ in range(max_lives):
-            life = self.run(target, *args, **kwargs)
+            life = self._start(target, args, kwargs, name, armed).wait_idle()
             if life.now not in ("crashed", "killed"):
                 return life
             deaths.append(f"{life.name}: {life.now} at {life.window or (life.hits or ['its start'])[-1]}")
@@ -252,7 +267,6 @@ class CrashWindow:
         Raises UnattributedDeath if a life of a fixture died and nobody has told so far.
         """
         __tracebackhide__ = True
-        self._opened.forget()
         for life in self.lives:
             life.retire()
         if self._setup.problems and not self.death_was_told:
@@ -301,6 +315,11 @@ class CrashWindow:
 def _refuse_unsupported() -> None:
     if not hasattr(os, "fork") or sys.platform == "win32":
         raise UnsupportedPlatform
+
+
+def _taken_name(target: Callable[..., Any], keywords: dict[str, Any]) -> str | None:
+    """The life's name from the keywords of a target; one that takes `name` itself gets it."""
+    return None if takes(target, "name", unknown=False) else keywords.pop("name", None)
 
 
 def _name_of(target: object) -> str:

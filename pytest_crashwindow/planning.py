@@ -57,9 +57,12 @@ def refuse_misspelt(item: pytest.Item, faults: Faults) -> None:
 
 def sweep_of(item: pytest.Item, settings: Settings, faults: Faults) -> SweepPlan | None:
     """What the marker `crash_windows` asks for; None without one."""
-    mark = item.get_closest_marker(MARKER)
-    if mark is None:
+    marks = list(item.iter_markers_with_node(MARKER))
+    if not marks:
         return None
+    node, mark = marks[0]
+    if len(marks) > 1 and marks[1][0] is node:
+        raise BadOption(f"{MARKER} is given twice: write it as one, {MARKER}('shop.*', pause='shop.*')")
     return plan_from(mark.args, mark.kwargs, faults, Defaults(settings.points, settings.depth, settings.max_windows))
 
 

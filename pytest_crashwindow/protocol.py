@@ -52,8 +52,7 @@ class Protocol:
         """The call phase."""
         with self.worlds() as worlds:
             outcome = self.world(worlds, None)
-        if self.engine.settings.report:
-            self._tell_report_files(outcome)
+        self._tell_what_fired(outcome)
         self.item.user_properties[:] = outcome.reports[-1].user_properties  # JUnit takes those of tear-down
         if outcome.reports[-1].failed:
             self.tell_story(outcome)
@@ -61,12 +60,15 @@ class Protocol:
         for report in outcome.reports:
             self.log(report)
 
-    def _tell_report_files(self, outcome: Outcome) -> None:
-        """A test that arms faults by name is in report files as well, as the window that it made."""
+    def _tell_what_fired(self, outcome: Outcome) -> None:
+        """A test that arms faults by name is in JUnit and report files as well, as the window that it made."""
         window = armed_window(outcome.world)
         if window is None:
             return
         last = outcome.reports[-1]
+        last.user_properties += properties(window, outcome.verdict)
+        if not self.engine.settings.report:
+            return
         last.__dict__["crashwindow_alone"] = {
             "test": self.item.nodeid,
             "armed": True,
@@ -178,6 +180,15 @@ class Protocol:
     def log(self, report: pytest.TestReport) -> None:
         """Publish a report."""
         self.hook.pytest_runtest_logreport(report=report)
+
+
+def properties(window: Window, verdict: str) -> list[tuple[str, object]]:
+    """What JUnit tells of a window."""
+    return [
+        ("crashwindow_window", str(window)),
+        ("crashwindow_fault", window.fault),
+        ("crashwindow_verdict", verdict),
+    ]
 
 
 def release(item: pytest.Item) -> None:

@@ -19,7 +19,7 @@ import pytest
 from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
 from .known import near_names
 from .points import is_glob, matches
-from .protocol import CRASHWINDOW, Protocol, release
+from .protocol import CRASHWINDOW, Protocol, properties, release
 from .record import Hit
 from .report import sweeps as wording
 from .report import timeline
@@ -127,8 +127,9 @@ class SweepProtocol(Protocol):
     def _sweep(self, worlds: Worlds) -> list[pytest.TestReport]:
         """Run what is to be run; the reports of the sweep's own call phase."""
         began = time.time()
-        if self._pin.shard and self._plan.max_windows is not None and self._plan.depth > 1:
-            return []  # the limit is for the whole sweep, behind windows too: one worker keeps it
+        whole = self._plan.max_windows is not None or self.config.option.keyword.strip()
+        if self._pin.shard and self._plan.depth > 1 and whole:
+            return []  # a limit or `-k` is for the whole sweep, behind windows too: one worker keeps it
         only = self.engine.only_window
         if only is not None:
             self._progress.known = 1
@@ -167,22 +168,28 @@ class SweepProtocol(Protocol):
         return self._verdict(began)
 
     def _chosen(self, windows: list[Window]) -> list[Window]:
-        chosen = [w for w in in_order(self.item, windows) if chosen_by_keyword(self.item, w)]
+        ordered = in_order(self.item, windows)
+        chosen = [w for w in ordered if chosen_by_keyword(self.item, w)]
         if len(chosen) < len(windows):
             self._progress.stopped = "the others were deselected"
+            if self._plan.depth > 1:
+                return ordered  # a window behind one that isn't chosen may be
         few = sampled(chosen, self._plan.max_windows, self.engine.settings.seed)
         if len(few) < len(chosen):
             self._progress.stopped = f"max_windows={self._plan.max_windows}, seed {self.engine.settings.seed}"
         return few
 
     def _run_all(self, worlds: Worlds, windows: list[Window]) -> None:
-        self._progress.chosen = [str(window) for window in windows]
+        self._progress.chosen = [str(window) for window in windows if chosen_by_keyword(self.item, window)]
         waiting = deque(windows)
         left = None if self._plan.max_windows is None else self._plan.max_windows
         while waiting:
             if self._stopping():
                 return
             window = waiting.popleft()
+            if not chosen_by_keyword(self.item, window):
+                waiting.extendleft(reversed(self._deeper(window, self.world(worlds, window))))
+                continue
             if left == 0:
                 self._sharing.no_more()
                 self._progress.stopped = f"max_windows={self._plan.max_windows}, seed {self.engine.settings.seed}"
@@ -192,9 +199,9 @@ class SweepProtocol(Protocol):
             left = None if left is None else left - 1
             outcome = self._window(worlds, window)
             deeper = self._deeper(window, outcome)
-            behind = [w for w in deeper if chosen_by_keyword(self.item, w)]
-            self._publish(window, outcome, deeper=len(deeper), behind=[str(w) for w in behind])
-            waiting.extendleft(reversed(behind))
+            behind = [str(w) for w in deeper if chosen_by_keyword(self.item, w)]
+            self._publish(window, outcome, deeper=len(deeper), behind=behind)
+            waiting.extendleft(reversed(deeper))
 
     def _stopping(self) -> bool:
         reason = self.session.shouldfail or self.session.shouldstop
@@ -234,14 +241,12 @@ class SweepProtocol(Protocol):
             control = self.world(worlds, None)
             if control.verdict == "passed":
                 outcome = self.world(worlds, window)
+        for report in outcome.reports:
+            report.nodeid = window_id(self.item, window)
         if not outcome.world.unfired():
             self.hook.pytest_crashwindow_fired(item=self.item, window=window)
         for report in outcome.reports:
-            report.user_properties += [
-                ("crashwindow_window", str(window)),
-                ("crashwindow_fault", window.fault),
-                ("crashwindow_verdict", outcome.verdict),
-            ]
+            report.user_properties += properties(window, outcome.verdict)
         report = outcome.reports[-1]
         if report.failed:
             self.tell_story(outcome, self._progress.happened)
@@ -349,7 +354,8 @@ class SweepProtocol(Protocol):
 
     def _control_failed(self, control: Outcome) -> list[pytest.TestReport]:
         for report in control.reports:
-            report.__dict__["crashwindow_sweep"] = self._summary({}, "control " + control.verdict)
+            verdict = "skipped" if control.verdict == "passed" else control.verdict
+            report.__dict__["crashwindow_sweep"] = self._summary({}, "control " + verdict)
         return control.reports
 
     def _judged(self, hits: list[Hit], again: Outcome) -> Judgement:

@@ -43,6 +43,11 @@ class World:
             (self.directory / name).mkdir(parents=True, exist_ok=True)
         self.tell("world", "", window=str(self.window) if self.window else None)
 
+    def arm(self, faults: Collection[Armed]) -> None:
+        """Have faults wait; one of the same number, which waited in a life that is over, does no more."""
+        numbers = {one.index for one in faults}
+        self.armed = [*(one for one in self.armed if one.index not in numbers), *faults]
+
     @property
     def _events(self) -> Ledger:
         return Ledger(self.directory / "events")

@@ -225,7 +225,7 @@ class Worlds:
         data: dict[str, Any] = {}
         with self._recorded_warnings() as log:
             try:
-                reports.append(self._report(world))
+                reports.append(self._report(world, reports))
                 data["verdict"] = _verdict(world, reports)
             except pytest.exit.Exception as exit:
                 data["exit"] = (exit.msg, exit.returncode)
@@ -249,12 +249,16 @@ class Worlds:
         self._item.config.hook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
         self._item.ihook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
 
-    def _report(self, world: World) -> pytest.TestReport:
+    def _report(self, world: World, subtests: list[pytest.TestReport]) -> pytest.TestReport:
         hook, item = self._item.ihook, self._item
         call = pytest.CallInfo.from_call(lambda: self._body(world), when="call", reraise=(pytest.exit.Exception,))
         report: pytest.TestReport = hook.pytest_runtest_makereport(item=item, call=call)
         if self._crashwindow.plan.sweep and call.excinfo is None:
             _just_passed(report)
+        failed_subtests = sum(subtest.failed for subtest in subtests)
+        if report.passed and failed_subtests:
+            report.outcome = "failed"
+            report.longrepr = f"contains {wording.counted(failed_subtests, 'failed subtest')}"
         if report.failed:
             self._add_sections(report, world)
         wants_pdb = item.config.getoption("usepdb", False)
@@ -277,6 +281,8 @@ class Worlds:
             text = self._unknown_point(world)
             if text:
                 raise pytest.fail.Exception(text, pytrace=False) from error
+            if world.window is None and world.unfired():  # which may well be why
+                error.add_note(wording.never_fired(world.unfired(), world.hits()))
             raise
         self._crashwindow.leave_world()
         self._verify(world)

@@ -47,16 +47,16 @@ def kinds_without_window(plan: SweepPlan, windows: Sequence[Window]) -> list[str
 
 def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int) -> str:
     """A control that gives nothing to try."""
+    nothing = "the control passed no point, so there is no window to try: nothing would be tested.\n"
     if not lives:
         return (
-            "the control started no life and passed no point, so there is no window to try: nothing would be tested.\n"
-            "Run the code under test by crashwindow.run, start or supervise: only there do points count."
+            f"{nothing}It started no life: run the code under test by crashwindow.run, start or supervise; only "
+            "there do points count."
         )
     if not hits:
         return (
-            f"the control's {counted(lives, 'life', 'lives')} passed no point, so there is no window to try: nothing "
-            "would be tested.\nPoints are commits to SQLite, writes to files below tmp_path or "
-            "crashwindow.state(...), requests, audit events of the code's own, and calls that are attached."
+            f"{nothing}It ran {counted(lives, 'life', 'lives')}. Points are commits to SQLite, writes to files below "
+            "tmp_path or crashwindow.state(...), requests, audit events of the code's own, and calls that are attached."
         )
     return (
         f"no point of the control is one that the sweep asks for ({', '.join(plan.patterns)}).\n{passed_points(hits)}"

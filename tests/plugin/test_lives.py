@@ -346,9 +346,11 @@ def test_supervise_runs_again_after_a_death_and_returns_the_life_that_ended(cras
     assert [one.outcome for one in crashwindow.lives] == ["crashed", "returned"]
 
 
+@pytest.mark.crash_at("shop.a")
+@pytest.mark.crash_at("shop.a", nth=2)
 def test_supervise_gives_up_and_lists_the_deaths(crashwindow: Any) -> None:
     with pytest.raises(TooManyDeaths) as caught:
-        crashwindow.supervise(sys.audit, "shop.a", max_lives=2, crash_at="shop.a")
+        crashwindow.supervise(sys.audit, "shop.a", max_lives=2)
     assert str(caught.value).splitlines() == [
         "'audit' died in every life (max_lives=2):",
         "  audit: crashed at shop.a+1:crash",
@@ -594,3 +596,31 @@ def test_windows_refuses_lives_with_advice(crashwindow: Any, monkeypatch: pytest
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(UnsupportedPlatform, match="a life needs fork, SIGKILL and SIGSTOP, which Windows doesn't have"):
         crashwindow.run(place, 1)
+
+
+def test_a_target_that_takes_a_name_gets_it(crashwindow: Any) -> None:
+    def greets(name: str = "nobody") -> str:
+        return name
+
+    assert crashwindow.run(greets, name="bob").value == "bob"
+    assert crashwindow.supervise(greets, name="bob").value == "bob"
+    assert crashwindow.run(str, name="bob").name == "bob"
+
+
+def test_targets_may_take_what_the_methods_call_theirs(crashwindow: Any) -> None:
+    assert crashwindow.run(lambda **given: given, target=5, self=6).value == {"target": 5, "self": 6}
+
+
+def test_a_fault_given_to_supervise_fires_once(crashwindow: Any) -> None:
+    life = crashwindow.supervise(sys.audit, "work.done", crash_at="work.done")
+    assert [life.name, life.outcome] == ["audit-2", "returned"]
+
+
+def test_a_fault_given_to_supervise_waits_through_the_lives(crashwindow: Any) -> None:
+    def work() -> None:
+        sys.audit("work.begun")
+        sys.audit("work.done")
+
+    life = crashwindow.supervise(work, crash_at="work.begun", error_at=("work.done", KeyError))
+    assert life.hits == ["work.begun+2", "work.done+1"]
+    assert isinstance(life.error, KeyError)

@@ -357,3 +357,36 @@ def test_off_arms_nothing(run: Run) -> None:
         "--crashwindow-off",
     )
     result.assert_outcomes(passed=1)
+
+
+def test_a_fault_that_never_fired_is_told_where_the_body_itself_fails(run: Run) -> None:
+    result = run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_at("work.never.*")
+        def test_work(crashwindow):
+            assert crashwindow.run(sys.audit, "work.done").crashed
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["E *assert False", "E *crash_at('work.never.[*]') never fired: no life passed the point.", "E *  work.done"]
+    )
+
+
+def test_duplicate_at_takes_its_call_by_that_name(run: Run) -> None:
+    result = run(
+        """
+        import pytest
+
+        def send(crashwindow):
+            crashwindow.effects.record("sent", 1)
+
+        @pytest.mark.duplicate_at(call="test_it:send")
+        def test_work(crashwindow):
+            assert crashwindow.run(send, crashwindow).outcome == "returned"
+            assert crashwindow.effects.count("sent") == 2
+        """
+    )
+    result.assert_outcomes(passed=1)

@@ -149,3 +149,29 @@ def test_the_type_is_as_it_was_after_the_test(run: Run) -> None:
         """
     )
     result.assert_outcomes(passed=2, failed=1)
+
+
+def test_one_of_a_fixture_that_comes_first_is_named(run: Run) -> None:
+    result = run(
+        """
+        import sqlite3, pytest
+
+        @pytest.fixture
+        def database(tmp_path):
+            yield sqlite3.connect(tmp_path / "db")  # line 5
+
+        def test_it(database, crashwindow):
+            crashwindow.run(print)
+
+        @pytest.mark.crash_windows
+        def test_sweep(database, crashwindow, tmp_path):
+            crashwindow.run((tmp_path / "done").touch)
+        """
+    )
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "E *OpenConnection: *db, opened at *test_it.py:5), and a life is*",
+            "*db, opened at *test_it.py:5), and the sweep*",
+        ]
+    )

@@ -33,3 +33,22 @@ def test_each_window_is_a_testcase_with_properties(run: Run, pytester: pytest.Py
     assert cases["test_work[work.a+1:crash]"].find("failure") is None
     verdicts = [p.get("value") for p in cases["test_work"].iter("property") if p.get("name") == "crashwindow_verdict"]
     assert verdicts == ["failed"]
+
+
+def test_a_test_that_arms_a_fault_has_the_same_properties(run: Run, pytester: pytest.Pytester) -> None:
+    run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_at("work.done")
+        def test_work(crashwindow):
+            assert crashwindow.run(sys.audit, "work.done").crashed
+        """,
+        "--junitxml=j.xml",
+    )
+    (case,) = ElementTree.parse(pytester.path / "j.xml").getroot()[0].iter("testcase")
+    assert {p.get("name"): p.get("value") for p in case.iter("property")} == {
+        "crashwindow_window": "work.done+1:crash",
+        "crashwindow_fault": "crash",
+        "crashwindow_verdict": "passed",
+    }

@@ -61,3 +61,25 @@ def test_a_bad_expression_is_pytests_usual_error(run: Run) -> None:
     result = run(TWO_SWEEPS, "-k", "work.b and (")
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: Wrong expression passed to '-k'*"])
+
+
+PAIRS = """
+import sys, pytest
+
+def steps():
+    sys.audit("work.a")
+    sys.audit("work.b")
+
+@pytest.mark.crash_windows("work.*", depth=2)
+def test_work(crashwindow):
+    crashwindow.supervise(steps)
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_window_behind_one_that_is_not_chosen(pytester: pytest.Pytester, workers: str) -> None:
+    pytester.makepyfile(test_it=PAIRS)
+    result = pytester.runpytest_subprocess("-p", "no:randomly", "-v", "-n", workers, "-k", "crash/work.a+2")
+    pair = "test_work[work.a+1:crash/work.a+2:crash]"
+    assert {name for name in outcomes(result) if "[" in name} == {pair, "test_work[work.b+1:crash/work.a+2:crash]"}
+    assert outcomes(result)["test_work"] == "PASSED"

@@ -68,3 +68,8 @@ def test_sw_stops_at_a_failed_window_and_goes_on_from_it(run: Run) -> None:
 @pytest.mark.parametrize("option", ["--lf", "--ff", "--sw"])
 def test_without_a_memory_everything_runs(run: Run, option: str) -> None:
     assert set(outcomes(run(MENDED, "-v", option))) == {A, B, C, "test_work"}
+
+
+def test_sw_begins_at_the_beginning_if_it_stopped_nowhere_before(run: Run) -> None:
+    run(WORK)
+    assert outcomes(run(WORK, "-v", "--sw")) == {A: "PASSED", B: "FAILED", "test_work": "FAILED"}

@@ -146,3 +146,34 @@ def test_a_fault_of_a_marker_fires_in_every_world_of_a_sweep(run: Run) -> None:
     )
     assert windows(result) == ["work.b+1:crash"]
     assert result.ret == 0
+
+
+def test_two_sweeps_of_one_test_are_an_error(run: Run) -> None:
+    result = run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_windows("work.*")
+        @pytest.mark.crash_windows(pause="work.*")
+        def test_work(crashwindow):
+            crashwindow.run(sys.audit, "work.done")
+        """
+    )
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["crash_windows is given twice: write it as one, *"])
+
+
+def test_the_sweep_of_a_test_counts_more_than_that_of_its_class(run: Run) -> None:
+    result = run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_windows("work.*")
+        class TestWork:
+            @pytest.mark.crash_windows(pause="work.*")
+            def test_work(self, crashwindow):
+                crashwindow.run(sys.audit, "work.done")
+        """,
+        "-v",
+    )
+    assert outcomes(result) == {"test_work[work.done+1:pause]": "PASSED", "test_work": "PASSED"}

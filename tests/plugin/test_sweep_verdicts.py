@@ -108,3 +108,36 @@ def test_a_body_that_ends_green_without_its_fault_is_not_reached(run: Run) -> No
     )
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*never fired: no life passed the point.", "not reached: *"])
+
+
+def test_a_failed_subtest_fails_its_window(pytester: pytest.Pytester, run: Run) -> None:
+    if "subtests" not in pytester.runpytest_subprocess("--fixtures").stdout.str():
+        pytest.skip("subtests are of pytest 9")
+    result = run(
+        """
+        import sys, pytest
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow, subtests):
+            life = crashwindow.run(sys.audit, "work.done")
+            with subtests.test("a"):
+                assert not life.crashed
+        """,
+        "-v",
+    )
+    assert outcomes(result) == {"test_work[work.done+1:crash]": "FAILED", "test_work": "FAILED"}
+    result.stdout.fnmatch_lines(["contains 1 failed subtest"])
+
+
+def test_a_control_that_is_skipped_is_no_pass(run: Run) -> None:
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.crash_windows
+        def test_work(crashwindow):
+            pytest.skip("not today")
+        """
+    )
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["test_it.py::test_work: explored 0 of 0 windows, control skipped"])

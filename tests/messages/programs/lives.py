@@ -119,15 +119,21 @@ def test_a_connection_that_is_open(crashwindow, tmp_path):
         shop.close()
 
 
+LEFT_OPEN = []
+
+
+def test_that_leaves_a_connection_open():
+    LEFT_OPEN.append(sqlite3.connect("before.db"))
+    LEFT_OPEN[0].execute("SELECT * FROM jobs").fetchall()
+
+
 @pytest.fixture
-def opened_before():
-    before = sqlite3.connect("before.db")
-    before.execute("SELECT * FROM jobs").fetchall()
+def closed_after():
     yield
-    before.close()
+    LEFT_OPEN[0].close()
 
 
-def test_a_connection_from_before_the_test(opened_before, crashwindow):
+def test_a_connection_from_before_the_test(closed_after, crashwindow):
     crashwindow.run(work)
 
 
