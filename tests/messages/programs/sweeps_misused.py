@@ -20,6 +20,12 @@ def test_points_and_crash(crashwindow):
     pass
 
 
+@sweep("shop.*")
+@sweep(pause="jobs.*")
+def test_two_sweeps(crashwindow):
+    pass
+
+
 @sweep(crush="shop.*")
 def test_unknown_argument_with_a_near_one(crashwindow):
     pass
