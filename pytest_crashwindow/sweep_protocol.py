@@ -42,7 +42,9 @@ class Progress:
     control: list[dict[str, Any]] = field(default_factory=list)
     """its story, for report files"""
     happened: Control | None = None
-    """how much happened in the control"""
+    """what happened in the control"""
+    passed: set[str] = field(default_factory=set)
+    """the windows that this process saw pass; those behind one are run by who ran that one"""
     known: int = 0
     """windows of the control"""
     chosen: list[str] = field(default_factory=list)
@@ -139,7 +141,7 @@ class SweepProtocol(Protocol):
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
         hits = control.world.hits()
-        self._progress.happened = Control.of(timeline.entries(control.world, self.effects()))
+        self._progress.happened = Control.of(timeline.entries(control.world, self.effects()), self.disk())
         if self.engine.settings.report:
             self._progress.control = self.story(control)["timeline"]
         judgement = self._sharing.judgement()
@@ -190,6 +192,8 @@ class SweepProtocol(Protocol):
                 continue
             left = None if left is None else left - 1
             outcome = self._window(worlds, window)
+            if outcome.verdict == "passed":
+                self._progress.passed.add(str(window))
             deeper = self._deeper(window, outcome)
             behind = [w for w in deeper if chosen_by_keyword(self.item, w)]
             self._publish(window, outcome, deeper=len(deeper), behind=[str(w) for w in behind])
@@ -243,7 +247,7 @@ class SweepProtocol(Protocol):
             ]
         report = outcome.reports[-1]
         if report.failed:
-            self.tell_story(outcome, self._progress.happened)
+            self.tell_story(outcome, self._progress.happened, str(Window(window.steps[:-1])) in self._progress.passed)
         self.hook.pytest_crashwindow_window_result(item=self.item, window=window, report=report)
         return outcome
 

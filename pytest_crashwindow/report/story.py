@@ -10,8 +10,7 @@ import pytest
 from ..record import Fired
 from ..windows import Step
 from ..worlds import Outcome
-from . import evidence, timeline
-from .kinds import Control, kind_of
+from . import evidence
 from .sweeps import blocked, rerun, rerun_sweep
 from .wording import passed_points
 
@@ -27,9 +26,7 @@ _HAPPENED = {
 }
 
 
-def of(
-    item: pytest.Item, outcome: Outcome, effects: Sequence[tuple[str, str, int]], control: Control | None = None
-) -> str:
+def of(item: pytest.Item, outcome: Outcome) -> str:
     """The section of a failed report; empty where no fault fired and none was to."""
     world = outcome.world
     fired = world.fired()
@@ -41,9 +38,8 @@ def of(
     if outcome.verdict == "not reached":
         lines.append(f"no life reached this window in this run.\n{passed_points(world.hits())}")
     lines += blocked(world)
-    kind = kind_of(timeline.entries(world, effects), control)
-    if kind is not None:
-        lines.append(str(kind))
+    if outcome.hint is not None:
+        lines.append(str(outcome.hint))
     again = rerun(item, world.window) if world.window else rerun_sweep(item, item.nodeid)
     return evidence.shortener(item)("\n".join(lines)) + f"\nrun it again: {again}"
 
