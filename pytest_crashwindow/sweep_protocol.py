@@ -21,8 +21,9 @@ from .known import near_names
 from .points import is_glob, matches
 from .protocol import CRASHWINDOW, Protocol, release
 from .record import Hit
+from .report import story, timeline
 from .report import sweeps as wording
-from .report import timeline
+from .report.evidence import of_report
 from .report.kinds import Control
 from .sharing import Judgement, Record, Shared, Sharing
 from .sweep import SweepPlan, difference, order_differs, sampled
@@ -109,6 +110,8 @@ class SweepProtocol(Protocol):
             if self._setup.passed and not self.config.getoption("setuponly", False):
                 with self.worlds() as worlds:
                     verdict = self._sweep_or_error(worlds)
+            if self._setup.failed and not self._pin.shard:
+                self._setup.__dict__["crashwindow_unswept"] = self._summary({}, "error", self._setup)
             if verdict:
                 self.echo(verdict[-1])
             teardown = self.teardown()
@@ -350,8 +353,17 @@ class SweepProtocol(Protocol):
                 self._log_as(report, self._id)
 
     def _control_failed(self, control: Outcome) -> list[pytest.TestReport]:
-        for report in control.reports:
-            report.__dict__["crashwindow_sweep"] = self._summary({}, "control " + control.verdict)
+        last = control.reports[-1]
+        if self.engine.settings.report:
+            self._progress.control = self.story(control)["timeline"]
+        failed = next((report for report in control.reports if report.failed), None)
+        if failed:
+            failed.sections.insert(0, ("crashwindow", story.of_control(self.item, failed, control.verdict)))
+        if failed or not last.skipped:
+            verdict = f"control {control.verdict}"
+        else:
+            verdict = "control xfailed" if hasattr(last, "wasxfail") else "skipped"
+        last.__dict__["crashwindow_sweep"] = self._summary({}, verdict, failed or last)
         return control.reports
 
     def _judged(self, hits: list[Hit], again: Outcome) -> Judgement:
@@ -383,7 +395,7 @@ class SweepProtocol(Protocol):
         report.duration = time.time() - began
         report.outcome, report.longrepr = "failed", text
         report.user_properties.append(("crashwindow_verdict", verdict))
-        report.__dict__["crashwindow_sweep"] = self._summary({}, verdict)
+        report.__dict__["crashwindow_sweep"] = self._summary({}, verdict, report)
         return [report]
 
     def _verdict(self, began: float) -> list[pytest.TestReport]:
@@ -424,7 +436,7 @@ class SweepProtocol(Protocol):
 
     def _failed_windows(self, text: str, began: float, records: dict[str, Record]) -> list[pytest.TestReport]:
         (report,) = self._failed(text, began, "failed")
-        report.__dict__["crashwindow_sweep"] = self._summary(records, "failed")
+        report.__dict__["crashwindow_sweep"] = self._summary(records, "failed", report)
         return [report]
 
     def _makereport_of_a_pass(self, began: float) -> pytest.TestReport:
@@ -433,9 +445,15 @@ class SweepProtocol(Protocol):
         report: pytest.TestReport = self.hook.pytest_runtest_makereport(item=self.item, call=call)
         return report
 
-    def _summary(self, records: dict[str, Record], verdict: str) -> dict[str, Any]:
-        """What the terminal and report files need of this sweep; it travels with the report."""
+    def _summary(
+        self, records: dict[str, Record], verdict: str, report: pytest.TestReport | None = None
+    ) -> dict[str, Any]:
+        """What the terminal and report files need of this sweep; it travels with the report.
+
+        `report` says why it isn't a pass.
+        """
         return {
+            **(of_report(report) if report else {"message": "", "failure": ""}),
             "test": self._id,
             "verdict": verdict,
             "known": self._known(records),

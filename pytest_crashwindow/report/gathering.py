@@ -35,8 +35,8 @@ class Gathering:
             record = known["crashwindow_alone"]
             self._add(record)
             (self._armed if record.get("armed") else self._alone).add(record["test"])
-        if "crashwindow_sweep" in known:
-            summary = known["crashwindow_sweep"]
+        summary = known.get("crashwindow_sweep") or known.get("crashwindow_unswept")
+        if summary:
             self._windows.setdefault(summary["test"], {})
             self._summaries[summary["test"]] = summary
 
@@ -61,6 +61,8 @@ class Gathering:
             "notes": list(summary["notes"]),
             "points": list(summary["points"]),
             "rerun": summary["rerun"],
+            "message": summary["message"],
+            "failure": summary["failure"],
             "control": timeline,
             "windows": [_complete(w) for w in _in_order(windows.values(), summary["points"], timeline)],
         }
@@ -77,6 +79,8 @@ class Gathering:
             "notes": [],
             "points": [],
             "control": [],
+            "message": "",
+            "failure": "",
             "rerun": f"pytest {shlex.quote(test)}",
             "windows": [],
         }
@@ -98,6 +102,7 @@ def _complete(window: Window) -> Window:
         "rerun": window.get("rerun", ""),
         "message": window.get("message", text),
         "failure": window.get("failure", text),
+        "hint": window.get("hint"),
         "fired": window.get("fired", []),
         "timeline": window.get("timeline", []),
         "output": window.get("output", []),

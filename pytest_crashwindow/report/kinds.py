@@ -72,6 +72,12 @@ NO_RESTART = Kind(
     "crashwindow.supervise instead of run",
     "reference/fixture",
 )
+IN_MEMORY = Kind(
+    "the test body and each life are processes of their own: what a fixture's thread, a list or a Mock remembers in "
+    "the memory of one isn't seen in another",
+    "how-to/fakes-and-mocks",
+)
+"""of a control that failed"""
 NO_RESTART_OF_WRITER = Kind(
     "no life ran after the death, and the file was being written in place; if a restart is to write it anew, start "
     "the program with crashwindow.supervise instead of run",

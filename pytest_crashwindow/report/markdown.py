@@ -11,7 +11,7 @@ from typing import Any
 
 from . import matrix
 from .gathering import Test, Window
-from .json import Document
+from .json import Document, is_unswept
 from .wording import counted
 
 _MOST = 60_000  # bytes; a comment on GitHub holds 65,536 characters
@@ -27,7 +27,8 @@ def render(doc: Document) -> str:
     room = _MOST - _size(head) - _size(tail)
     if room < 0:
         tail, room = ["The tables of points and faults are left out: they would be too long.", ""], _MOST - _size(head)
-    return "\n".join([*head, *_failures(doc["tests"], room), *tail, _foot(doc), ""])
+    unswept = _unswept(doc["tests"], room)
+    return "\n".join([*head, *unswept, *_failures(doc["tests"], room - _size(unswept)), *tail, _foot(doc), ""])
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -39,9 +40,14 @@ def _head(doc: Document) -> list[str]:
     if not totals["tests"]:
         lines = ["## Crash windows: no sweep ran", ""]
     elif totals["failed"]:
-        lines = [f"## ❌ Crash windows: {totals['failed']} of {totals['explored']} failed", ""]
+        unswept = f", {counted(totals['unswept'], 'test')} not swept" if totals["unswept"] else ""
+        lines = [f"## ❌ Crash windows: {totals['failed']} of {totals['explored']} failed{unswept}", ""]
     elif not totals["explored"]:
-        lines = ["## ⚠️ Crash windows: none was tried", ""]
+        lines = [f"## {'❌' if _dead(doc['tests']) else '⚠️'} Crash windows: none was tried", ""]
+    elif totals["unswept"]:
+        sign = "❌" if _dead(doc["tests"]) else "⚠️"
+        done = f"{totals['passed']} of {totals['explored']} passed"
+        lines = [f"## {sign} Crash windows: {counted(totals['unswept'], 'test')} not swept, {done}", ""]
     elif totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"]):
         good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
         lines = [f"## ✅ Crash windows: {good} passed", ""]
@@ -58,7 +64,8 @@ def _overview(tests: list[Test]) -> list[str]:
     lines = ["| test | windows | explored | failed | verdict |", "| --- | ---: | ---: | ---: | --- |"]
     for test in sorted(tests, key=_is_good):
         failed = sum(window["outcome"] == "failed" for window in test["windows"])
-        sign = _SIGNS["good" if _is_good(test) else "bad" if failed or test["verdict"] == "failed" else "other"]
+        bad = failed or test["verdict"] == "failed" or _is_dead(test)
+        sign = _SIGNS["good" if _is_good(test) else "bad" if bad else "other"]
         stopped = f": {test['stopped']}" if test["stopped"] else ""
         verdict = f"{sign} {_text(test['verdict'] + stopped)}"
         lines.append(f"| {_cell(test['test'])} | {test['known']} | {test['explored']} | {failed} | {verdict} |")
@@ -70,7 +77,35 @@ def _is_good(test: Test) -> bool:
     return bool(test["verdict"] == "passed" and passed and not test["stopped"])
 
 
+def _dead(tests: list[Test]) -> bool:
+    return any(map(_is_dead, tests))
+
+
+def _is_dead(test: Test) -> bool:
+    """Whether a sweep couldn't be made, so that its test failed."""
+    return is_unswept(test) and test["verdict"] not in ("skipped", "control xfailed", "incomplete")
+
+
 # -- what failed -----------------------------------------------------------------------------
+
+
+def _unswept(tests: list[Test], room: int) -> list[str]:
+    """Why there is nothing to tell of some sweeps, and of those that failed though no window did."""
+    lines: list[str] = []
+    for test in tests:
+        if not test["message"] or any(window["outcome"] == "failed" for window in test["windows"]):
+            continue
+        title = f"### {'Not swept' if is_unswept(test) else 'Failed'}: {_code(test['test'])}"
+        more = [title, "", f"{_text(test['verdict'])}:", "", *_block(test["message"]), ""]
+        more += [*_block(test["rerun"], "sh"), ""]
+        if test["control"] and is_unswept(test):
+            more += _folded("What happened without any fault", [_entry(entry) for entry in test["control"]])
+        if test["failure"] != test["message"]:
+            more += _folded("The failure", test["failure"].splitlines())
+        if _size(lines) + _size(more) > room // 2:
+            return [*lines, "... and more tests that were not swept.", ""]
+        lines += more
+    return lines
 
 
 def _failures(tests: list[Test], room: int) -> list[str]:
@@ -92,6 +127,8 @@ def _story(test: Test, window: Window) -> list[str]:
     lines = [f"#### {_code(window['window'])}", "", f"{_words(window)} in {_code(test['test'])}{_kind(window)}."]
     if window["message"]:
         lines += ["", *_block(window["message"])]
+    if hint := window["hint"]:
+        lines += ["", f"Hint: {_text(hint['text'])} ({_code(hint['page'])})"]
     lines += ["", *_block(window["rerun"] or test["rerun"], "sh"), ""]
     for fired in window["fired"]:
         lines += [*_where(fired), ""]

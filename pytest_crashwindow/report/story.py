@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -11,10 +13,16 @@ from ..record import Fired
 from ..windows import Step
 from ..worlds import Outcome
 from . import evidence
+from .kinds import IN_MEMORY
 from .sweeps import blocked, rerun, rerun_sweep
 from .wording import passed_points
 
 _AROUND = 2  # lines of code before and after the one where a fault acted
+
+_MOCK = os.path.join("unittest", "mock.py")
+_OUTSIDE_MEMORY = ("crashwindow", "request", "tmp_path", "tmp_path_factory", "_crashwindow_pin")
+"""fixtures whose state is in files"""
+_UNCHANGING = (str, bytes, int, float, type(None), frozenset, PurePath, ModuleType, FunctionType, type)
 
 _HAPPENED = {
     "crash": "was killed {right} {point}",
@@ -42,6 +50,33 @@ def of(item: pytest.Item, outcome: Outcome) -> str:
         lines.append(str(outcome.hint))
     again = rerun(item, world.window) if world.window else rerun_sweep(item, item.nodeid)
     return evidence.shortener(item)("\n".join(lines)) + f"\nrun it again: {again}"
+
+
+def of_control(item: pytest.Item, report: pytest.TestReport, verdict: str) -> str:
+    """The section of a control that failed."""
+    lines = [f"control {verdict}: this happened without any fault, so no window was tried"]
+    if _asserts_on_memory(item, report):
+        lines.append(str(IN_MEMORY))
+    return "\n".join(lines)
+
+
+def _asserts_on_memory(item: pytest.Item, report: pytest.TestReport) -> bool:
+    """Whether an assertion of the test body failed that may look at what fixtures or mocks remember."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None or not str(crash.message).startswith(("assert ", "AssertionError")):
+        return False
+    if str(crash.path).endswith(_MOCK):
+        return True
+    fixtures: dict[str, object] = item.funcargs  # type: ignore[attr-defined]
+    used = (value for name, value in fixtures.items() if name not in _OUTSIDE_MEMORY)
+    return str(crash.path) == str(item.path) and any(map(_may_remember, used))
+
+
+def _may_remember(value: object) -> bool:
+    """Whether something can change in memory while the test runs."""
+    if isinstance(value, tuple):
+        return any(map(_may_remember, value))
+    return not isinstance(value, _UNCHANGING)
 
 
 def in_words(fired: Sequence[Fired]) -> str:

@@ -212,6 +212,96 @@ def test_fails(crashwindow, tmp_path):
     assert (fails["verdict"], fails["windows"]) == ("control failed", [])
 
 
+UNSWEPT = """
+import sys, time, pytest
+
+sweep = pytest.mark.crash_windows("work.*")
+
+def work():
+    sys.audit("work.a")
+
+@sweep
+def test_fails(crashwindow):
+    crashwindow.run(work)
+    assert "seen" == "nothing"
+
+@sweep
+def test_passes_no_point(crashwindow):
+    pass
+
+@sweep
+def test_is_unsteady(crashwindow):
+    crashwindow.run(sys.audit, f"work.{time.time_ns()}")
+
+@sweep
+@pytest.mark.timeout(1)
+def test_hangs(crashwindow):
+    crashwindow.run(work)
+    time.sleep(60)
+
+@sweep
+def test_is_skipped(crashwindow):
+    pytest.skip("no server here")
+
+@pytest.fixture
+def broken():
+    raise ValueError("no port")
+
+@sweep
+def test_has_no_fixture(crashwindow, broken):
+    pass
+
+@sweep
+def test_is_swept(crashwindow):
+    crashwindow.supervise(work)
+"""
+
+
+@pytest.fixture
+def unswept(run: Run, pytester: pytest.Pytester) -> dict[str, Any]:
+    run(UNSWEPT, "--crashwindow-report=x.json", "--crashwindow-report=x.md", "--crashwindow-report=x.html")
+    doc = read(pytester.path / "x.json")
+    return {test["test"].partition("::test_")[2]: test for test in doc["tests"]} | {"totals": doc["totals"]}
+
+
+def test_why_a_test_was_not_swept(unswept: dict[str, Any], pytester: pytest.Pytester) -> None:
+    why = {name: (test["verdict"], test["message"]) for name, test in unswept.items() if name != "totals"}
+    assert why.pop("is_unsteady")[1].startswith("unsteady control: two runs without any fault differ: 'work.")
+    assert why.pop("hangs") == (
+        "control hung",
+        "Timeout: the test body took longer than its limit of 1 s (pytest-timeout).",
+    )
+    assert why.pop("passes_no_point")[1].startswith("the control passed no point, so there is no window to try")
+    assert why.pop("fails")[1].startswith("AssertionError: assert 'seen' == 'nothing'")
+    assert why == {
+        "is_skipped": ("skipped", "no server here"),
+        "has_no_fixture": ("error", "ValueError: no port"),
+        "is_swept": ("passed", ""),
+    }
+    assert unswept["totals"]["unswept"] == 6
+    assert 'assert "seen" == "nothing"' in unswept["fails"]["failure"]
+    for name in ("fails", "hangs", "is_unsteady"):
+        assert "started" in [entry["kind"] for entry in unswept[name]["control"]], name
+    markdown = (pytester.path / "x.md").read_text()
+    assert markdown.startswith("## ❌ Crash windows: 6 tests not swept, 1 of 1 passed\n")
+
+
+def test_an_error_in_a_hook_is_told_by_its_exception(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("def pytest_crashwindow_windows(item, windows): raise KeyError('mine')")
+    run(WORK, "--crashwindow-report=x.json")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert (test["verdict"], test["message"]) == ("error", "KeyError: 'mine'")
+
+
+def test_a_failed_window_has_its_hint(shop: dict[str, Any]) -> None:
+    hints = {window["window"]: window["hint"] for window in shop["tests"][0]["windows"]}
+    assert hints.pop("shop.mailed+1:crash") == {
+        "text": "the effect had happened and nothing recorded it yet, so it was done again",
+        "page": "docs/how-to/effect-and-commit.md",
+    }
+    assert set(hints.values()) == {None}
+
+
 def test_any_text_and_number_can_be_observed(run: Run, pytester: pytest.Pytester) -> None:
     run(
         """
