@@ -20,6 +20,7 @@ from .timeline import Entry
 _COMMITS = ("sqlite3.commit:exit", "os.replace:exit", "os.rename:exit")
 _MOVES = ("os.replace", "os.rename", "os.link", "os.remove")
 _FILE_CALLS = ("open", "file.write", "os.truncate")
+_CHANGES = ("file.write:exit", "os.mkdir:exit", "os.symlink:exit", "os.link:exit", "os.remove:exit", "os.truncate:exit")
 _MARKS = ("file.write:exit", "os.mkdir:exit", "os.symlink:exit")
 _NOT_CUT_SHORT = ("pause", "delay", "duplicate")
 """faults after which a life goes on as before"""
@@ -200,8 +201,7 @@ def _of_crash(story: Story) -> Kind | None:
     if not restarted:
         return _without_restart(story)
     again, missing = _repeated(story), _missing(story)
-    # Where something else may explain the failure as well, only a file that has lost its content counts.
-    if _left_file_cut(story, needs_old_content=bool(again) or _committed(story.mine)):
+    if _left_file_cut(story, needs_old_content=bool(again)):
         return HALF_WRITTEN
     if again:
         return None if missing else _of_repeat(story, again)
@@ -217,7 +217,7 @@ def _without_restart(story: Story) -> Kind | None:
         return HALF_WRITTEN
     if not _nothing_else_lives(story):
         return None
-    return NO_RESTART_OF_WRITER if _left_file_cut(story, needs_old_content=_committed(story.mine)) else NO_RESTART
+    return NO_RESTART_OF_WRITER if _left_file_cut(story) else NO_RESTART
 
 
 def _of_repeat(story: Story, again: Entry) -> Kind | None:
@@ -280,8 +280,12 @@ def _marked(story: Story) -> bool:
     )
 
 
-def _left_file_cut(story: Story, needs_old_content: bool) -> bool:
-    """Whether the fault struck while a file was written in place, and the file was left empty or too short."""
+def _left_file_cut(story: Story, needs_old_content: bool = False) -> bool:
+    """Whether the fault struck while a file was written in place, and the file was left empty or too short.
+
+    Of a file that is new this says little where the life had changed something else before: then it may be
+    that which the restart goes by. Only a file that has lost its old content counts there.
+    """
     point = split_hit(story.fault.name.partition(" at ")[2])[0]
     call, end = split_end(point)
     path = next((_path(entry) for entry in reversed(story.before) if _point(entry) == point), None)
@@ -290,6 +294,7 @@ def _left_file_cut(story: Story, needs_old_content: bool) -> bool:
     control = story.control or Control()
     if _is_moved(path, [*control.told, *story.told]) or _is_written(path, story.after):
         return False
+    needs_old_content = needs_old_content or _changed_something_else(path, story.mine)
     left, old, whole = story.disk.now(path), story.disk.before(path) or 0, control.size(path)
     opened = _last_open(path, story.before)
     if left is None:
@@ -300,6 +305,10 @@ def _left_file_cut(story: Story, needs_old_content: bool) -> bool:
         return True
     begun = _is_written(path, story.before[opened:]) and _control_goes_on_writing(story, path)
     return begun and left < whole and not needs_old_content
+
+
+def _changed_something_else(path: str, told: Iterable[Entry]) -> bool:
+    return any(_is_commit(e) or (_point(e) in _CHANGES and not _is_of(e, path)) for e in told)
 
 
 def _last_open(path: str, told: Sequence[Entry]) -> int:

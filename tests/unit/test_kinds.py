@@ -102,6 +102,13 @@ def test_an_empty_new_file_beside_a_commit_may_have_nothing_to_do_with_it() -> N
     assert kind_of(told, control(COMMIT, *OPEN, *WRITE, f=9), disk(now=0)) is None
 
 
+def test_an_empty_new_file_beside_a_mark_may_have_nothing_to_do_with_it() -> None:
+    claim = "point A os.mkdir:exit+1 ('/claim')"
+    told = timeline(*crash("open:exit+1", claim, *OPEN), AGAIN, ENDED)
+    assert kind_of(told, control(claim, *OPEN, *WRITE, f=9), disk(now=0)) is None
+    assert kind_of(told, control(claim, *OPEN, *WRITE, f=9), disk(before=7, now=0)) == kinds.HALF_WRITTEN
+
+
 def test_a_file_in_pieces_of_which_some_are_missing() -> None:
     more = ["point A file.write:enter+2 ('/f')", "point A file.write:exit+2 ('/f')"]
     told = timeline(*crash("file.write:exit+1", *OPEN, *WRITE), AGAIN, ENDED)
