@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from . import matrix
+from . import matrix, timeline
 from .gathering import Test, Window
 from .json import Document, is_unswept
 from .wording import counted
@@ -99,7 +98,7 @@ def _unswept(tests: list[Test], room: int) -> list[str]:
         more = [title, "", f"{_text(test['verdict'])}:", "", *_block(test["message"]), ""]
         more += [*_block(test["rerun"], "sh"), ""]
         if test["control"] and is_unswept(test):
-            more += _folded("What happened without any fault", [_entry(entry) for entry in test["control"]])
+            more += _folded("What happened without any fault", timeline.lines_of_data(test["control"]))
         if test["failure"] != test["message"]:
             more += _folded("The failure", test["failure"].splitlines())
         if _size(lines) + _size(more) > room // 2:
@@ -132,7 +131,7 @@ def _story(test: Test, window: Window) -> list[str]:
     lines += ["", *_block(window["rerun"] or test["rerun"], "sh"), ""]
     for fired in window["fired"]:
         lines += [*_where(fired), ""]
-    lines += _folded("What happened", [_entry(entry) for entry in window["timeline"]])
+    lines += _folded("What happened", timeline.lines_of_data(window["timeline"]))
     return lines + _folded("The failure", window["failure"].splitlines())
 
 
@@ -159,15 +158,6 @@ def _where(fired: dict[str, Any]) -> list[str]:
         for i, line in enumerate(source["lines"])
     ]
     return [f"{_code(fired['fault'])} struck life {_code(fired['life'])} at {_code(place)}:", "", *_block(lines)]
-
-
-def _entry(entry: dict[str, Any]) -> str:
-    detail = entry["detail"]
-    shown = detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
-    shown = f"(pid {shown})" if entry["kind"] == "started" else shown
-    sign = ">> " if entry["kind"] == "fault" else ""
-    words = [sign + entry["kind"], entry["name"], shown]
-    return f"{entry['ms']:9.1f} ms  {entry['life'] or 'test'}  {' '.join(word for word in words if word)}"
 
 
 def _folded(summary: str, lines: list[str]) -> list[str]:

@@ -108,8 +108,8 @@ pytest 'test_it.py::test_x[shop.b+2:crash]'
 
 ```
       1.0 ms  place  started (pid 77)
-      1.5 ms  place  >> fault crash at shop.b+2 shop.py:7 in place
-      2.0 ms  test  observed orders [{"id": "o-1"}]
+      1.5 ms  place  >> crash at shop.b+2, shop.py:7 in place
+      2.0 ms         observed orders = [{"id": "o-1"}]
 ```
 
 </details>
