@@ -259,14 +259,16 @@ class SweepProtocol(Protocol):
     def _publish(self, window: Window, outcome: Outcome, deeper: int, behind: list[str]) -> None:
         """Set-up, call and tear-down of a window, as those of any test.
 
-        `deeper` windows were found behind it, of which `behind` are run.
+        `deeper` windows were found behind it, of which `behind` are run. `known` travels along for a run that
+        ends before the sweep does, and so before its own report.
         """
         nodeid = window_id(self.item, window)
         setup, teardown = self.quiet("setup"), self.quiet("teardown")
         setup.sections = list(self._setup.sections)
         last = outcome.reports[-1]
         teardown.user_properties = list(last.user_properties)
-        record = self._record(window, outcome) | {"deeper": deeper, "behind": behind}
+        found = {"known": self._progress.known, "deeper": deeper, "behind": behind}
+        record = self._record(window, outcome) | found
         last.__dict__["crashwindow_record"] = record
         with self._posing_as(nodeid):
             self.hook.pytest_runtest_logstart(nodeid=nodeid, location=_location(self.item, nodeid))

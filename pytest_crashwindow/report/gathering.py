@@ -69,21 +69,33 @@ class Gathering:
 
     def _missing(self, test: str, windows: dict[str, Window]) -> dict[str, Any]:
         """What can be said of a sweep that didn't get to its end."""
-        failed = any(window["outcome"] == "failed" for window in windows.values())
-        whole = test in self._alone or test in self._armed
-        stopped = "" if test in self._armed else "windows by id" if whole else "the run ended before the sweep did"
-        return {
-            "verdict": "failed" if failed else "passed" if whole else "incomplete",
-            "known": len(windows),
-            "stopped": stopped,
-            "notes": [],
-            "points": [],
-            "control": [],
-            "message": "",
-            "failure": "",
-            "rerun": f"pytest {shlex.quote(test)}",
-            "windows": [],
-        }
+        summary = unfinished(test, list(windows.values()))
+        if test in self._alone or test in self._armed:
+            failed = any(window["outcome"] == "failed" for window in windows.values())
+            summary["verdict"] = "failed" if failed else "passed"
+            summary["stopped"] = "" if test in self._armed else "windows by id"
+        return summary
+
+
+def unfinished(test: str, windows: list[Window]) -> dict[str, Any]:
+    """The summary of a sweep that never gave one itself, from the windows that were done."""
+    known = max((window.get("known", 0) for window in windows), default=0)
+    failed = any(window["outcome"] == "failed" for window in windows)
+    return {
+        "test": test,
+        "verdict": "failed" if failed else "incomplete",
+        "known": max(known + sum(window.get("deeper", 0) for window in windows), len(windows)),
+        "explored": len(windows),
+        "stopped": "the run ended before the sweep did",
+        "notes": [],
+        "points": [],
+        "control": [],
+        "message": "",
+        "failure": "",
+        "rerun": f"pytest {shlex.quote(test)}",
+        "listed": [],
+        "windows": windows,
+    }
 
 
 def _complete(window: Window) -> Window:

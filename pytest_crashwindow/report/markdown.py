@@ -35,26 +35,35 @@ def _size(lines: Iterable[str]) -> int:
 
 
 def _head(doc: Document) -> list[str]:
-    totals, run = doc["totals"], doc["run"]
-    if not totals["tests"]:
-        lines = ["## Crash windows: no sweep ran", ""]
-    elif totals["failed"]:
-        unswept = f", {counted(totals['unswept'], 'test')} not swept" if totals["unswept"] else ""
-        lines = [f"## ❌ Crash windows: {totals['failed']} of {totals['explored']} failed{unswept}", ""]
-    elif not totals["explored"]:
-        lines = [f"## {'❌' if _dead(doc['tests']) else '⚠️'} Crash windows: none was tried", ""]
-    elif totals["unswept"]:
-        sign = "❌" if _dead(doc["tests"]) else "⚠️"
-        done = f"{totals['passed']} of {totals['explored']} passed"
-        lines = [f"## {sign} Crash windows: {counted(totals['unswept'], 'test')} not swept, {done}", ""]
-    elif totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"]):
-        good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
-        lines = [f"## ✅ Crash windows: {good} passed", ""]
-    else:
-        lines = [f"## ⚠️ Crash windows: {totals['passed']} of {totals['explored']} passed", ""]
+    run = doc["run"]
+    lines = [f"## {_headline(doc)}", ""]
     if run["interrupted"]:
         lines += [f"The run ended early ({_text(run['interrupted'])}); this is what was done.", ""]
     return lines
+
+
+def _headline(doc: Document) -> str:
+    totals = doc["totals"]
+    unswept = f"{counted(totals['unswept'], 'test')} not swept" if totals["unswept"] else ""
+    early = f", explored {totals['explored']} of {totals['known']}" if _ended_early(doc) else ""
+    if not totals["tests"]:
+        return "Crash windows: no sweep ran"
+    if totals["failed"]:
+        return f"❌ Crash windows: {totals['failed']} of {totals['explored']} failed{unswept and f', {unswept}'}{early}"
+    sign = "❌" if any(map(_is_dead, doc["tests"])) else "⚠️"
+    if not totals["explored"]:
+        return f"{sign} Crash windows: none was tried"
+    whole = totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"])
+    if whole and not unswept and not early:
+        good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
+        return f"✅ Crash windows: {good} passed"
+    return f"{sign} Crash windows: {unswept and f'{unswept}, '}{totals['passed']} of {totals['explored']} passed{early}"
+
+
+def _ended_early(doc: Document) -> bool:
+    """Whether windows are missing that were to be explored, other than those that nobody asked for."""
+    early = doc["run"]["interrupted"] or any(test["verdict"] == "incomplete" for test in doc["tests"])
+    return bool(early and doc["totals"]["explored"] < doc["totals"]["known"])
 
 
 def _overview(tests: list[Test]) -> list[str]:
@@ -74,10 +83,6 @@ def _overview(tests: list[Test]) -> list[str]:
 def _is_good(test: Test) -> bool:
     passed = all(window["outcome"] == "passed" for window in test["windows"])
     return bool(test["verdict"] == "passed" and passed and not test["stopped"])
-
-
-def _dead(tests: list[Test]) -> bool:
-    return any(map(_is_dead, tests))
 
 
 def _is_dead(test: Test) -> bool:

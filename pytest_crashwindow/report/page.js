@@ -195,9 +195,11 @@ function drawOverview() {
 
 function summaryLine() {
   const t = data.totals;
+  const early = data.run.interrupted || tests.some((test) => test.verdict === "incomplete");
+  const unexplored = early && t.explored < t.known ? `, explored ${t.explored} of ${t.known}` : "";
   const unswept = t.unswept ? `, ${plural(t.unswept, "test")} not swept` : "";
   if (!t.explored && t.unswept) return `${plural(t.unswept, "test")} not swept`;
-  return (t.failed ? `${t.failed} of ${t.explored} failed` : t.explored ? `${t.passed} of ${t.explored} passed` : "no sweep ran") + unswept;
+  return (t.failed ? `${t.failed} of ${t.explored} failed` : t.explored ? `${t.passed} of ${t.explored} passed` : "no sweep ran") + unswept + unexplored;
 }
 
 // A sweep that came to nothing failed, unless nobody expected more of it.
@@ -782,7 +784,7 @@ $("theme").addEventListener("click", () => {
   theme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
 });
 $("keys").addEventListener("click", () => $("help").showModal());
-$("totals").replaceChildren(mark(data.totals.failed || tests.some(isDead) ? "bad" : !data.totals.unswept && data.totals.explored && data.totals.passed === data.totals.explored ? "good" : "other"), " " + summaryLine());
+$("totals").replaceChildren(mark(data.totals.failed || tests.some(isDead) ? "bad" : !data.totals.unswept && data.totals.explored && !data.run.interrupted && data.totals.passed === data.totals.explored ? "good" : "other"), " " + summaryLine());
 setUpFilters();
 $("list").addEventListener("scroll", () => requestAnimationFrame(drawList), { passive: true });
 addEventListener("resize", drawList);

@@ -119,23 +119,60 @@ def test_with_two_workers_it_is_written_once_and_says_the_same(pytester: pytest.
 
 
 INTERRUPTS = """
-    import pytest
+    import os, pytest
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(report):
-        if report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown":
+        ended = report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown"
+        if ended and "PYTEST_XDIST_WORKER" not in os.environ:
             raise KeyboardInterrupt
 """
 
 
 def test_after_ctrl_c_it_has_what_was_done(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makeconftest(INTERRUPTS)
-    run(WORK, "--crashwindow-report=x.json")
+    result = run(WORK, "--crashwindow-report=x.json", "--crashwindow-report=x.md")
     doc = read(pytester.path / "x.json")
     (test,) = doc["tests"]
     assert verdicts(test) == {"work.a+1:crash": "passed", "work.b+1:crash": "failed"}
+    assert (test["known"], test["explored"]) == (3, 2)
     assert test["stopped"] == "the run ended before the sweep did"
     assert doc["run"]["interrupted"] == "interrupted"
+    told = "*test_it.py::test_work: explored 2 of 3 windows (the run ended before the sweep did), 1 failed"
+    result.stdout.fnmatch_lines(["=* crash windows =*", told, "1 sweep: 3 windows exist, 2 explored, *"])
+    headline = "## ❌ Crash windows: 1 of 2 failed, explored 2 of 3\n"
+    assert (pytester.path / "x.md").read_text().startswith(headline)
+
+
+def test_after_ctrl_c_windows_behind_others_count_as_well(run: Run, pytester: pytest.Pytester) -> None:
+    run(WORK, "--crashwindow-depth=2", "--crashwindow-report=whole.json")
+    pytester.makeconftest(INTERRUPTS)
+    run(WORK, "--crashwindow-depth=2", "--crashwindow-report=x.json")
+    whole, cut = (read(pytester.path / name)["tests"][0] for name in ("whole.json", "x.json"))
+    assert len(cut["windows"]) < cut["known"] <= whole["known"]
+
+
+@pytest.mark.parametrize("interrupted", ["alone", "two workers"])
+def test_after_ctrl_c_among_many_windows(run: Run, pytester: pytest.Pytester, interrupted: str) -> None:
+    if interrupted == "two workers":
+        pytest.importorskip("xdist")
+    pytester.makeconftest(INTERRUPTS)
+    points = "".join(f"    sys.audit('work.p{n}')\n" for n in range(20))
+    pytester.makepyfile(
+        test_it=f"import sys, pytest\n\ndef work():\n    sys.audit('work.b')\n{points}\n"
+        "@pytest.mark.crash_windows\ndef test_work(crashwindow):\n    crashwindow.supervise(work)\n"
+    )
+    workers = ["-n2"] if interrupted == "two workers" else []
+    result = pytester.runpytest_subprocess(*workers, "-pno:randomly", "--crashwindow-report=x.json")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert (test["known"], test["verdict"]) == (21, "incomplete")
+    assert 0 < test["explored"] == len(test["windows"]) < 21
+    result.stdout.fnmatch_lines(
+        [
+            f"*test_it.py::test_work: explored {test['explored']} of 21 windows (the run ended before the sweep did), "
+            f"{test['explored']} passed"
+        ]
+    )
 
 
 def test_after_minus_x_it_has_what_was_done(run: Run, pytester: pytest.Pytester) -> None:

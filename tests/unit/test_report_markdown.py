@@ -209,7 +209,7 @@ def test_a_sweep_that_failed_though_no_window_did_says_why() -> None:
 def test_a_run_that_ended_early_says_so() -> None:
     run = RunFacts(**{**RUN.__dict__, "interrupted": "stopping after 1 failures"})
     text = render(sweep([window("shop.a+1:crash")], verdict="incomplete", known=9, stopped="it ended"), run=run)
-    assert text.startswith("## ⚠️ Crash windows: 1 of 1 passed\n")
+    assert text.startswith("## ⚠️ Crash windows: 1 of 1 passed, explored 1 of 9\n")
     assert "The run ended early (stopping after 1 failures); this is what was done." in text
     assert "| 9 | 1 | 0 | ⚠️ incomplete: it ended |" in text
 
