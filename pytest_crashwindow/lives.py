@@ -451,7 +451,7 @@ class Life:
         if told is not None:  # a life of a fixture, whose end the test body has seen
             self._close(status, told)
         elif self._result is not None and status == 0:
-            if sounds_locked(self._last_line()):
+            if sounds_locked(f"{self._headline()}\n{self._last_line()}"):
                 self._world.waited_in_vain(self.name)
             self._close(status, self._result.outcome)
         elif self._explained(status):
@@ -519,10 +519,14 @@ class Life:
                 os.close(fd)
         self._wake = -1
         if self._world.end_of(self.name) is None:
-            self._world.tell("ended", self.name, outcome=state, error=self._last_line())
+            self._world.tell("ended", self.name, outcome=state, error=self._headline())
+
+    def _headline(self) -> str:
+        """Of a life that raised: the exception and the first line of its message."""
+        return self._result.headline if self._result is not None else ""
 
     def _last_line(self) -> str:
-        """Of the traceback of a life that raised: the exception and its message."""
+        """Of the traceback of a life that raised: the end of the message or of its notes."""
         lines = self._result.traceback.strip().splitlines() if self._result is not None else []
         return lines[-1] if lines else ""
 

@@ -22,7 +22,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,6 +49,8 @@ class Result:
     problem: str = ""
     """why there is no payload"""
     traceback: str = ""
+    headline: str = ""
+    """of an exception: its type and the first line of its message"""
 
 
 @dataclass
@@ -149,19 +151,26 @@ def _run(target: Callable[[], Any]) -> Result:
         if inspect.iscoroutine(value):
             value = asyncio.run(value)
     except BaseException as error:
-        return _packed("raised", error, _traceback_of(error))
-    return _packed("returned", value, "")
+        told = _told(error)
+        return replace(_packed("raised", error), traceback="".join(told.format()), headline=_headline(told))
+    return _packed("returned", value)
 
 
-def _packed(outcome: str, value: object, text: str) -> Result:
+def _packed(outcome: str, value: object) -> Result:
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     try:
-        return Result(outcome, pickle.dumps(value), kind, traceback=text)
+        return Result(outcome, pickle.dumps(value), kind)
     except Exception as error:
-        return Result(outcome, None, kind, f"{type(error).__name__}: {error}", text)
+        return Result(outcome, None, kind, f"{type(error).__name__}: {error}")
 
 
-def _traceback_of(error: BaseException) -> str:
+def _headline(told: traceback.TracebackException) -> str:
+    """Libraries append a statement, a link to their pages, notes; what it's about is in the first line."""
+    lines = "".join(told.format_exception_only()).splitlines()
+    return next((line for line in lines if line and not line[0].isspace()), "")  # before it a SyntaxError has code
+
+
+def _told(error: BaseException) -> traceback.TracebackException:
     """As Python prints it, without the frames of the plugin."""
     told = traceback.TracebackException.from_exception(error)
     one: traceback.TracebackException | None = told
@@ -169,7 +178,7 @@ def _traceback_of(error: BaseException) -> str:
         frames = [f for f in one.stack if not f.filename.startswith((PACKAGE, TRAMPOLINE))]
         one.stack = traceback.StackSummary.from_list(frames)
         one = one.__cause__ or one.__context__
-    return "".join(told.format())
+    return told
 
 
 def _end_as_a_program_does() -> None:

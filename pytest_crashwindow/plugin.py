@@ -15,6 +15,7 @@ import pytest
 
 from . import settings as _settings
 from .collecting import Collector
+from .unfinished import Unfinished
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -64,7 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
         for fault in engine_of(config).registered:
             config.addinivalue_line("markers", f"{fault.name}_at(point, ...): {fault.__doc__ or 'a fault of a plugin'}")
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Collector(config), "crashwindow-collector")
+        collector = Collector(config)
+        config.pluginmanager.register(collector, "crashwindow-collector")
+        config.pluginmanager.register(Unfinished(collector.sweeps), "crashwindow-unfinished")
         if config.stash[SETTINGS].report:
             from .report.writing import Reports
 

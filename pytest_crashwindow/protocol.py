@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from .errors import UnattributedDeath
 from .fixture import CrashWindow
-from .report import story
+from .report import story, timeline
 from .report.evidence import armed_window, of_report, of_world
-from .report.kinds import Control
+from .report.kinds import Control, Disk, kind_of
 from .report.sweeps import rerun_sweep
+from .state import Snapshots, size_of
 from .windows import Window
 from .worlds import Outcome, Worlds, quiet_report, replay_warnings
 
@@ -52,23 +54,20 @@ class Protocol:
         """The call phase."""
         with self.worlds() as worlds:
             outcome = self.world(worlds, None)
-        self._tell_what_fired(outcome)
+        window = armed_window(outcome.world)  # a test that arms faults by name makes a window, too
+        if window is not None:
+            outcome.reports[-1].user_properties += properties(window, outcome.verdict)
         self.item.user_properties[:] = outcome.reports[-1].user_properties  # JUnit takes those of tear-down
         if outcome.reports[-1].failed:
             self.tell_story(outcome)
+        if self.engine.settings.report and window is not None:
+            self._tell_report_files(outcome, window)
         self.echo(outcome.reports[-1])
         for report in outcome.reports:
             self.log(report)
 
-    def _tell_what_fired(self, outcome: Outcome) -> None:
-        """A test that arms faults by name is in JUnit and report files as well, as the window that it made."""
-        window = armed_window(outcome.world)
-        if window is None:
-            return
+    def _tell_report_files(self, outcome: Outcome, window: Window) -> None:
         last = outcome.reports[-1]
-        last.user_properties += properties(window, outcome.verdict)
-        if not self.engine.settings.report:
-            return
         last.__dict__["crashwindow_alone"] = {
             "test": self.item.nodeid,
             "armed": True,
@@ -83,16 +82,23 @@ class Protocol:
 
     def story(self, outcome: Outcome) -> dict[str, Any]:
         """What report files tell of a world."""
-        effects = self.item.stash[CRASHWINDOW].effects.all()
         tmp_path = self.item.funcargs.get("tmp_path")  # type: ignore[attr-defined]
-        told = of_world(outcome.world, effects, self.config.rootpath, tmp_path)
-        return {**of_report(outcome.reports[-1]), **told}
+        told = of_world(outcome.world, self.effects(), self.config.rootpath, tmp_path)
+        hint = outcome.hint.as_data() if outcome.hint else None
+        return {**of_report(outcome.reports[-1]), "hint": hint, **told}
 
-    def tell_story(self, outcome: Outcome, control: Control | None = None) -> None:
+    def tell_story(self, outcome: Outcome, control: Control | None = None, passes_without_last: bool = False) -> None:
         """Put the story of a failed world first among the sections of its report."""
-        text = story.of(self.item, outcome, self.effects(), control)
+        told = timeline.entries(outcome.world, self.effects())
+        outcome.hint = kind_of(told, control, self.disk(), passes_without_last)
+        text = story.of(self.item, outcome)
         if text:
             outcome.reports[-1].sections.insert(0, ("crashwindow", text))
+
+    def disk(self) -> Disk:
+        """The files as set-up and as the last world left them."""
+        kept = Snapshots(self.item.stash[CRASHWINDOW].directory / "snapshots")
+        return Disk(before=lambda path: kept.size(Path(path)), now=lambda path: size_of(Path(path)))
 
     def effects(self) -> list[tuple[str, str, int]]:
         """The effects of the last world."""

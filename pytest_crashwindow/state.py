@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import stat
 from pathlib import Path
 
 
@@ -22,7 +23,7 @@ class Snapshots:
 
     def take(self, path: Path) -> None:
         """Keep what is at `path` (possibly nothing); a second call for the same path does nothing."""
-        digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        digest = _digest(path)
         entry = self._index / digest
         if entry.exists():
             return
@@ -42,6 +43,27 @@ class Snapshots:
             return
         for entry in self._index.iterdir():
             put_back(self._directory / entry.name, Path(os.fsdecode(entry.read_bytes())))
+
+    def size(self, path: Path) -> int | None:
+        """How many bytes the file at `path` had when its directory was kept; None if there was none."""
+        for kept in (path, *path.parents):
+            digest = _digest(kept)
+            if (self._index / digest).exists():
+                return size_of(self._directory / digest / path.relative_to(kept))
+        return None
+
+
+def size_of(path: Path) -> int | None:
+    """Of a regular file, in bytes; None if there is none. Opens nothing."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
 def put_back(copy: Path, target: Path) -> None:

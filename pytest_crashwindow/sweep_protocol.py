@@ -21,8 +21,9 @@ from .known import near_names
 from .points import is_glob, matches
 from .protocol import CRASHWINDOW, Protocol, properties, release
 from .record import Hit
+from .report import story, timeline
 from .report import sweeps as wording
-from .report import timeline
+from .report.evidence import of_report
 from .report.kinds import Control
 from .sharing import Judgement, Record, Shared, Sharing
 from .sweep import SweepPlan, difference, order_differs, sampled
@@ -42,7 +43,9 @@ class Progress:
     control: list[dict[str, Any]] = field(default_factory=list)
     """its story, for report files"""
     happened: Control | None = None
-    """how much happened in the control"""
+    """what happened in the control"""
+    passed: set[str] = field(default_factory=set)
+    """the windows that this process saw pass; those behind one are run by who ran that one"""
     known: int = 0
     """windows of the control"""
     chosen: list[str] = field(default_factory=list)
@@ -107,6 +110,8 @@ class SweepProtocol(Protocol):
             if self._setup.passed and not self.config.getoption("setuponly", False):
                 with self.worlds() as worlds:
                     verdict = self._sweep_or_error(worlds)
+            if self._setup.failed and not self._pin.shard:
+                self._setup.__dict__["crashwindow_unswept"] = self._summary({}, "error", self._setup)
             if verdict:
                 self.echo(verdict[-1])
             teardown = self.teardown()
@@ -140,7 +145,7 @@ class SweepProtocol(Protocol):
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
         hits = control.world.hits()
-        self._progress.happened = Control.of(timeline.entries(control.world, self.effects()))
+        self._progress.happened = Control.of(timeline.entries(control.world, self.effects()), self.disk())
         if self.engine.settings.report:
             self._progress.control = self.story(control)["timeline"]
         judgement = self._sharing.judgement()
@@ -198,6 +203,8 @@ class SweepProtocol(Protocol):
                 continue
             left = None if left is None else left - 1
             outcome = self._window(worlds, window)
+            if outcome.verdict == "passed":
+                self._progress.passed.add(str(window))
             deeper = self._deeper(window, outcome)
             behind = [str(w) for w in deeper if chosen_by_keyword(self.item, w)]
             self._publish(window, outcome, deeper=len(deeper), behind=behind)
@@ -249,7 +256,7 @@ class SweepProtocol(Protocol):
             report.user_properties += properties(window, outcome.verdict)
         report = outcome.reports[-1]
         if report.failed:
-            self.tell_story(outcome, self._progress.happened)
+            self.tell_story(outcome, self._progress.happened, str(Window(window.steps[:-1])) in self._progress.passed)
         self.hook.pytest_crashwindow_window_result(item=self.item, window=window, report=report)
         return outcome
 
@@ -258,14 +265,16 @@ class SweepProtocol(Protocol):
     def _publish(self, window: Window, outcome: Outcome, deeper: int, behind: list[str]) -> None:
         """Set-up, call and tear-down of a window, as those of any test.
 
-        `deeper` windows were found behind it, of which `behind` are run.
+        `deeper` windows were found behind it, of which `behind` are run. `known` travels along for a run that
+        ends before the sweep does, and so before its own report.
         """
         nodeid = window_id(self.item, window)
         setup, teardown = self.quiet("setup"), self.quiet("teardown")
         setup.sections = list(self._setup.sections)
         last = outcome.reports[-1]
         teardown.user_properties = list(last.user_properties)
-        record = self._record(window, outcome) | {"deeper": deeper, "behind": behind}
+        found = {"known": self._progress.known, "deeper": deeper, "behind": behind}
+        record = self._record(window, outcome) | found
         last.__dict__["crashwindow_record"] = record
         with self._posing_as(nodeid):
             self.hook.pytest_runtest_logstart(nodeid=nodeid, location=_location(self.item, nodeid))
@@ -353,9 +362,17 @@ class SweepProtocol(Protocol):
                 self._log_as(report, self._id)
 
     def _control_failed(self, control: Outcome) -> list[pytest.TestReport]:
-        for report in control.reports:
-            verdict = "skipped" if control.verdict == "passed" else control.verdict
-            report.__dict__["crashwindow_sweep"] = self._summary({}, "control " + verdict)
+        last = control.reports[-1]
+        if self.engine.settings.report:
+            self._progress.control = self.story(control)["timeline"]
+        failed = next((report for report in control.reports if report.failed), None)
+        if failed:
+            failed.sections.insert(0, ("crashwindow", story.of_control(self.item, failed, control.verdict)))
+        if failed or not last.skipped:
+            verdict = f"control {control.verdict}"
+        else:
+            verdict = "control xfailed" if hasattr(last, "wasxfail") else "skipped"
+        last.__dict__["crashwindow_sweep"] = self._summary({}, verdict, failed or last)
         return control.reports
 
     def _judged(self, hits: list[Hit], again: Outcome) -> Judgement:
@@ -388,7 +405,7 @@ class SweepProtocol(Protocol):
         report.duration = time.time() - began
         report.outcome, report.longrepr = "failed", text
         report.user_properties.append(("crashwindow_verdict", verdict))
-        report.__dict__["crashwindow_sweep"] = self._summary({}, verdict)
+        report.__dict__["crashwindow_sweep"] = self._summary({}, verdict, report)
         return [report]
 
     def _verdict(self, began: float) -> list[pytest.TestReport]:
@@ -429,7 +446,7 @@ class SweepProtocol(Protocol):
 
     def _failed_windows(self, text: str, began: float, records: dict[str, Record]) -> list[pytest.TestReport]:
         (report,) = self._failed(text, began, "failed")
-        report.__dict__["crashwindow_sweep"] = self._summary(records, "failed")
+        report.__dict__["crashwindow_sweep"] = self._summary(records, "failed", report)
         return [report]
 
     def _makereport_of_a_pass(self, began: float) -> pytest.TestReport:
@@ -438,9 +455,15 @@ class SweepProtocol(Protocol):
         report: pytest.TestReport = self.hook.pytest_runtest_makereport(item=self.item, call=call)
         return report
 
-    def _summary(self, records: dict[str, Record], verdict: str) -> dict[str, Any]:
-        """What the terminal and report files need of this sweep; it travels with the report."""
+    def _summary(
+        self, records: dict[str, Record], verdict: str, report: pytest.TestReport | None = None
+    ) -> dict[str, Any]:
+        """What the terminal and report files need of this sweep; it travels with the report.
+
+        `report` says why it isn't a pass.
+        """
         return {
+            **(of_report(report) if report else {"message": "", "failure": ""}),
             "test": self._id,
             "verdict": verdict,
             "known": self._known(records),

@@ -33,6 +33,7 @@ from .world import Problem, World
 
 if TYPE_CHECKING:
     from .engine import Engine
+    from .report.kinds import Kind
 
 _LOOK = 0.25  # seconds between looks for a limit that the world itself was given
 
@@ -47,6 +48,8 @@ class Outcome:
     reports: list[pytest.TestReport] = field(default_factory=list)
     """of the call phase; those of subtests come first"""
     verdict: str = "passed"
+    hint: Kind | None = None
+    """what kind of window a failure looks like"""
     warned: list[Warned] = field(default_factory=list)
     exit: tuple[str, int | None] | None = None
     """the reason and exit status of a `pytest.exit` in the test body"""

@@ -44,10 +44,19 @@ def of_report(report: pytest.TestReport) -> dict[str, str]:
     """Why a test body failed: in a line, and as pytest tells it."""
     if report.passed:
         return {"message": "", "failure": ""}
+    if isinstance(report.longrepr, tuple):  # of a skip: file, line, reason
+        reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+        return {"message": plain(reason), "failure": plain(reason)}
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(getattr(crash, "message", "")) or report.longreprtext
-    kept: dict[str, str] = plain({"message": message.strip().partition("\n")[0], "failure": report.longreprtext})
+    kept: dict[str, str] = plain({"message": _in_a_line(message), "failure": report.longreprtext})
     return kept
+
+
+def _in_a_line(text: str) -> str:
+    """The first line, or of a traceback the last, which has the exception."""
+    lines = text.strip().splitlines() or [""]
+    return lines[-1] if lines[0].startswith("Traceback ") else lines[0]
 
 
 def armed_window(world: World) -> Window | None:

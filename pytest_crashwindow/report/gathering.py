@@ -35,8 +35,8 @@ class Gathering:
             record = known["crashwindow_alone"]
             self._add(record)
             (self._armed if record.get("armed") else self._alone).add(record["test"])
-        if "crashwindow_sweep" in known:
-            summary = known["crashwindow_sweep"]
+        summary = known.get("crashwindow_sweep") or known.get("crashwindow_unswept")
+        if summary:
             self._windows.setdefault(summary["test"], {})
             self._summaries[summary["test"]] = summary
 
@@ -61,25 +61,41 @@ class Gathering:
             "notes": list(summary["notes"]),
             "points": list(summary["points"]),
             "rerun": summary["rerun"],
+            "message": summary["message"],
+            "failure": summary["failure"],
             "control": timeline,
             "windows": [_complete(w) for w in _in_order(windows.values(), summary["points"], timeline)],
         }
 
     def _missing(self, test: str, windows: dict[str, Window]) -> dict[str, Any]:
         """What can be said of a sweep that didn't get to its end."""
-        failed = any(window["outcome"] == "failed" for window in windows.values())
-        whole = test in self._alone or test in self._armed
-        stopped = "" if test in self._armed else "windows by id" if whole else "the run ended before the sweep did"
-        return {
-            "verdict": "failed" if failed else "passed" if whole else "incomplete",
-            "known": len(windows),
-            "stopped": stopped,
-            "notes": [],
-            "points": [],
-            "control": [],
-            "rerun": f"pytest {shlex.quote(test)}",
-            "windows": [],
-        }
+        summary = unfinished(test, list(windows.values()))
+        if test in self._alone or test in self._armed:
+            failed = any(window["outcome"] == "failed" for window in windows.values())
+            summary["verdict"] = "failed" if failed else "passed"
+            summary["stopped"] = "" if test in self._armed else "windows by id"
+        return summary
+
+
+def unfinished(test: str, windows: list[Window]) -> dict[str, Any]:
+    """The summary of a sweep that never gave one itself, from the windows that were done."""
+    known = max((window.get("known", 0) for window in windows), default=0)
+    failed = any(window["outcome"] == "failed" for window in windows)
+    return {
+        "test": test,
+        "verdict": "failed" if failed else "incomplete",
+        "known": max(known + sum(window.get("deeper", 0) for window in windows), len(windows)),
+        "explored": len(windows),
+        "stopped": "the run ended before the sweep did",
+        "notes": [],
+        "points": [],
+        "control": [],
+        "message": "",
+        "failure": "",
+        "rerun": f"pytest {shlex.quote(test)}",
+        "listed": [],
+        "windows": windows,
+    }
 
 
 def _complete(window: Window) -> Window:
@@ -98,6 +114,7 @@ def _complete(window: Window) -> Window:
         "rerun": window.get("rerun", ""),
         "message": window.get("message", text),
         "failure": window.get("failure", text),
+        "hint": window.get("hint"),
         "fired": window.get("fired", []),
         "timeline": window.get("timeline", []),
         "output": window.get("output", []),

@@ -48,6 +48,7 @@ def totals(tests: Iterable[Test]) -> dict[str, Any]:
     windows = [window for test in tests for window in test["windows"]]
     return {
         "tests": len(tests),
+        "unswept": sum(map(is_unswept, tests)),
         "known": sum(test["known"] for test in tests),
         "explored": len(windows),
         "fired": sum(window["verdict"] not in ("not reached", "error") for window in windows),
@@ -55,6 +56,11 @@ def totals(tests: Iterable[Test]) -> dict[str, Any]:
         "failed": sum(window["outcome"] == "failed" for window in windows),
         "verdicts": _counted(window["verdict"] for window in windows),
     }
+
+
+def is_unswept(test: Test) -> bool:
+    """Whether a sweep came to nothing: its control failed, there was an error, it was skipped."""
+    return test["kind"] == "sweep" and not test["windows"] and test["verdict"] != "passed"
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

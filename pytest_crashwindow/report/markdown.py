@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from . import matrix
+from . import matrix, timeline
 from .gathering import Test, Window
-from .json import Document
+from .json import Document, is_unswept
 from .wording import counted
 
 _MOST = 60_000  # bytes; a comment on GitHub holds 65,536 characters
@@ -27,7 +26,8 @@ def render(doc: Document) -> str:
     room = _MOST - _size(head) - _size(tail)
     if room < 0:
         tail, room = ["The tables of points and faults are left out: they would be too long.", ""], _MOST - _size(head)
-    return "\n".join([*head, *_failures(doc["tests"], room), *tail, _foot(doc), ""])
+    unswept = _unswept(doc["tests"], room)
+    return "\n".join([*head, *unswept, *_failures(doc["tests"], room - _size(unswept)), *tail, _foot(doc), ""])
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -35,21 +35,35 @@ def _size(lines: Iterable[str]) -> int:
 
 
 def _head(doc: Document) -> list[str]:
-    totals, run = doc["totals"], doc["run"]
-    if not totals["tests"]:
-        lines = ["## Crash windows: no sweep ran", ""]
-    elif totals["failed"]:
-        lines = [f"## ❌ Crash windows: {totals['failed']} of {totals['explored']} failed", ""]
-    elif not totals["explored"]:
-        lines = ["## ⚠️ Crash windows: none was tried", ""]
-    elif totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"]):
-        good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
-        lines = [f"## ✅ Crash windows: {good} passed", ""]
-    else:
-        lines = [f"## ⚠️ Crash windows: {totals['passed']} of {totals['explored']} passed", ""]
+    run = doc["run"]
+    lines = [f"## {_headline(doc)}", ""]
     if run["interrupted"]:
         lines += [f"The run ended early ({_text(run['interrupted'])}); this is what was done.", ""]
     return lines
+
+
+def _headline(doc: Document) -> str:
+    totals = doc["totals"]
+    unswept = f"{counted(totals['unswept'], 'test')} not swept" if totals["unswept"] else ""
+    early = f", explored {totals['explored']} of {totals['known']}" if _ended_early(doc) else ""
+    if not totals["tests"]:
+        return "Crash windows: no sweep ran"
+    if totals["failed"]:
+        return f"❌ Crash windows: {totals['failed']} of {totals['explored']} failed{unswept and f', {unswept}'}{early}"
+    sign = "❌" if any(map(_is_dead, doc["tests"])) else "⚠️"
+    if not totals["explored"]:
+        return f"{sign} Crash windows: none was tried"
+    whole = totals["passed"] == totals["explored"] and all(test["verdict"] == "passed" for test in doc["tests"])
+    if whole and not unswept and not early:
+        good = "the only one" if totals["explored"] == 1 else f"all {totals['explored']}"
+        return f"✅ Crash windows: {good} passed"
+    return f"{sign} Crash windows: {unswept and f'{unswept}, '}{totals['passed']} of {totals['explored']} passed{early}"
+
+
+def _ended_early(doc: Document) -> bool:
+    """Whether windows are missing that were to be explored, other than those that nobody asked for."""
+    early = doc["run"]["interrupted"] or any(test["verdict"] == "incomplete" for test in doc["tests"])
+    return bool(early and doc["totals"]["explored"] < doc["totals"]["known"])
 
 
 def _overview(tests: list[Test]) -> list[str]:
@@ -58,7 +72,8 @@ def _overview(tests: list[Test]) -> list[str]:
     lines = ["| test | windows | explored | failed | verdict |", "| --- | ---: | ---: | ---: | --- |"]
     for test in sorted(tests, key=_is_good):
         failed = sum(window["outcome"] == "failed" for window in test["windows"])
-        sign = _SIGNS["good" if _is_good(test) else "bad" if failed or test["verdict"] == "failed" else "other"]
+        bad = failed or test["verdict"] == "failed" or _is_dead(test)
+        sign = _SIGNS["good" if _is_good(test) else "bad" if bad else "other"]
         stopped = f": {test['stopped']}" if test["stopped"] else ""
         verdict = f"{sign} {_text(test['verdict'] + stopped)}"
         lines.append(f"| {_cell(test['test'])} | {test['known']} | {test['explored']} | {failed} | {verdict} |")
@@ -70,7 +85,31 @@ def _is_good(test: Test) -> bool:
     return bool(test["verdict"] == "passed" and passed and not test["stopped"])
 
 
+def _is_dead(test: Test) -> bool:
+    """Whether a sweep couldn't be made, so that its test failed."""
+    return is_unswept(test) and test["verdict"] not in ("skipped", "control xfailed", "incomplete")
+
+
 # -- what failed -----------------------------------------------------------------------------
+
+
+def _unswept(tests: list[Test], room: int) -> list[str]:
+    """Why there is nothing to tell of some sweeps, and of those that failed though no window did."""
+    lines: list[str] = []
+    for test in tests:
+        if not test["message"] or any(window["outcome"] == "failed" for window in test["windows"]):
+            continue
+        title = f"### {'Not swept' if is_unswept(test) else 'Failed'}: {_code(test['test'])}"
+        more = [title, "", f"{_text(test['verdict'])}:", "", *_block(test["message"]), ""]
+        more += [*_block(test["rerun"], "sh"), ""]
+        if test["control"] and is_unswept(test):
+            more += _folded("What happened without any fault", timeline.lines_of_data(test["control"]))
+        if test["failure"] != test["message"]:
+            more += _folded("The failure", test["failure"].splitlines())
+        if _size(lines) + _size(more) > room // 2:
+            return [*lines, "... and more tests that were not swept.", ""]
+        lines += more
+    return lines
 
 
 def _failures(tests: list[Test], room: int) -> list[str]:
@@ -92,10 +131,12 @@ def _story(test: Test, window: Window) -> list[str]:
     lines = [f"#### {_code(window['window'])}", "", f"{_words(window)} in {_code(test['test'])}{_kind(window)}."]
     if window["message"]:
         lines += ["", *_block(window["message"])]
+    if hint := window["hint"]:
+        lines += ["", f"Hint: {_text(hint['text'])} ({_code(hint['page'])})"]
     lines += ["", *_block(window["rerun"] or test["rerun"], "sh"), ""]
     for fired in window["fired"]:
         lines += [*_where(fired), ""]
-    lines += _folded("What happened", [_entry(entry) for entry in window["timeline"]])
+    lines += _folded("What happened", timeline.lines_of_data(window["timeline"]))
     return lines + _folded("The failure", window["failure"].splitlines())
 
 
@@ -122,15 +163,6 @@ def _where(fired: dict[str, Any]) -> list[str]:
         for i, line in enumerate(source["lines"])
     ]
     return [f"{_code(fired['fault'])} struck life {_code(fired['life'])} at {_code(place)}:", "", *_block(lines)]
-
-
-def _entry(entry: dict[str, Any]) -> str:
-    detail = entry["detail"]
-    shown = detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
-    shown = f"(pid {shown})" if entry["kind"] == "started" else shown
-    sign = ">> " if entry["kind"] == "fault" else ""
-    words = [sign + entry["kind"], entry["name"], shown]
-    return f"{entry['ms']:9.1f} ms  {entry['life'] or 'test'}  {' '.join(word for word in words if word)}"
 
 
 def _folded(summary: str, lines: list[str]) -> list[str]:

@@ -195,8 +195,16 @@ function drawOverview() {
 
 function summaryLine() {
   const t = data.totals;
-  return t.failed ? `${t.failed} of ${t.explored} failed` : t.explored ? `${t.passed} of ${t.explored} passed` : "no sweep ran";
+  const early = data.run.interrupted || tests.some((test) => test.verdict === "incomplete");
+  const unexplored = early && t.explored < t.known ? `, explored ${t.explored} of ${t.known}` : "";
+  const unswept = t.unswept ? `, ${plural(t.unswept, "test")} not swept` : "";
+  if (!t.explored && t.unswept) return `${plural(t.unswept, "test")} not swept`;
+  return (t.failed ? `${t.failed} of ${t.explored} failed` : t.explored ? `${t.passed} of ${t.explored} passed` : "no sweep ran") + unswept + unexplored;
 }
+
+// A sweep that came to nothing failed, unless nobody expected more of it.
+const isUnswept = (test) => test.kind === "sweep" && !test.windows.length && test.verdict !== "passed";
+const isDead = (test) => isUnswept(test) && !["skipped", "control xfailed", "incomplete"].includes(test.verdict);
 
 function facts() {
   const t = data.totals, run = data.run;
@@ -209,6 +217,7 @@ function facts() {
       tile(t.passed, "passed", t.passed ? "good" : ""),
       others ? tile(others, "neither", "other") : null,
       t.known > t.explored ? tile(t.known - t.explored, "not explored", "other") : null,
+      t.unswept ? tile(t.unswept, t.unswept === 1 ? "test not swept" : "tests not swept", tests.some(isDead) ? "bad" : "other") : null,
       tile(t.tests, t.tests === 1 ? "test" : "tests", "")),
     h("p", { class: "run" }, new Date(run.started).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }),
       ` · ${run.seconds.toFixed(1)} s · `, Object.entries(run.versions).map(([k, v]) => `${k} ${v}`).join(" · ")),
@@ -227,22 +236,38 @@ function legend() {
 function section(test, matching) {
   const failed = test.windows.filter((w) => w.outcome === "failed").length;
   const passed = test.windows.filter((w) => w.outcome === "passed").length;
-  const t = test.verdict === "passed" ? "good" : failed || test.verdict === "failed" ? "bad" : "other";
+  const t = test.verdict === "passed" ? "good" : failed || test.verdict === "failed" || isDead(test) ? "bad" : "other";
   const id = `t-${tests.indexOf(test)}`;
   const rows = new Set(test.windows.map((w) => (w.steps[0] || w).point)).size;
   const body = h("div", { class: "unbuilt", vars: { "--rows": rows } });
   unbuilt.set(body, () => [matrix(test, matching)].flat());
   const element = h("section", { class: "test", "aria-labelledby": id },
     h("h2", { id }, mark(t, test.verdict), name(test.test)),
-    h("p", { class: "sub" }, failed ? `${failed} of ${plural(test.explored, "window")} failed` : `${passed} of ${plural(test.explored, "window")} passed`,
-      test.explored < test.known || test.stopped ? ` · explored ${test.explored} of ${test.known}` : null,
+    h("p", { class: "sub" }, isUnswept(test) ? "no window was tried" : failed ? `${failed} of ${plural(test.explored, "window")} failed` : `${passed} of ${plural(test.explored, "window")} passed`,
+      !isUnswept(test) && (test.explored < test.known || test.stopped) ? ` · explored ${test.explored} of ${test.known}` : null,
       test.stopped ? [" (", bdi(test.stopped), ")"] : null,
       !["passed", "failed"].includes(test.verdict) ? [" · ", bdi(test.verdict)] : null,
       copy(test.rerun, "Copy command", `copy: ${test.rerun}`)),
+    test.message && !failed ? why(test, t) : null,
     test.notes.map((note) => h("p", { class: "notice" }, bdi(note))), body);
   if (lazily) lazily.observe(body);
   else build(body);
   return element;
+}
+
+// Why a sweep is no pass though no window failed.
+function why(test, t) {
+  const happened = () => h("ol", { class: "control" }, story(test.control).map((e) => h("li", { class: `is-${e.kind.replace(" ", "-")}` },
+    h("span", { class: "ms" }, e.ms.toFixed(1)), h("span", { class: "what" }, what(e)))));
+  return h("div", { class: "why" }, h("p", { class: `message ${t}` }, code(test.message)),
+    test.failure !== test.message ? folded("The failure", () => pre(test.failure, "text of the failure")) : null,
+    isUnswept(test) && story(test.control).length ? folded("What happened without any fault", happened) : null);
+}
+
+function folded(title, make) {
+  return h("details", { ontoggle: (event) => {
+    if (event.target.open && event.target.childElementCount === 1) event.target.append(make());
+  } }, h("summary", {}, title));
 }
 
 function matrix(test, matching) {
@@ -363,6 +388,7 @@ function heading(window) {
       h("span", { class: "quiet-text" }, `${(window.seconds * 1000).toFixed(0)} ms`)),
     window.reason ? h("p", {}, "expected to fail: ", bdi(window.reason)) : null,
     window.message ? h("p", { class: `message ${t}` }, code(window.message)) : null,
+    window.hint ? h("p", { class: "notice hint" }, h("b", {}, "Hint: "), bdi(window.hint.text), " ", h("span", { class: "quiet-text" }, code(window.hint.page))) : null,
     command(window.rerun || window.of.rerun));
 }
 
@@ -758,7 +784,7 @@ $("theme").addEventListener("click", () => {
   theme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
 });
 $("keys").addEventListener("click", () => $("help").showModal());
-$("totals").replaceChildren(mark(data.totals.failed ? "bad" : data.totals.explored && data.totals.passed === data.totals.explored ? "good" : "other"), " " + summaryLine());
+$("totals").replaceChildren(mark(data.totals.failed || tests.some(isDead) ? "bad" : !data.totals.unswept && data.totals.explored && !data.run.interrupted && data.totals.passed === data.totals.explored ? "good" : "other"), " " + summaryLine());
 setUpFilters();
 $("list").addEventListener("scroll", () => requestAnimationFrame(drawList), { passive: true });
 addEventListener("resize", drawList);

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import FunctionType, ModuleType
 
 import pytest
 
 from ..record import Fired
 from ..windows import Step
 from ..worlds import Outcome
-from . import evidence, timeline
-from .kinds import Control, kind_of
+from . import evidence
+from .kinds import IN_MEMORY
 from .sweeps import blocked, rerun, rerun_sweep
 from .wording import passed_points
 
 _AROUND = 2  # lines of code before and after the one where a fault acted
+
+_MOCK = os.path.join("unittest", "mock.py")
+_OUTSIDE_MEMORY = ("crashwindow", "request", "tmp_path", "tmp_path_factory", "_crashwindow_pin")
+"""fixtures whose state is in files"""
+_UNCHANGING = (str, bytes, int, float, type(None), frozenset, PurePath, ModuleType, FunctionType, type)
 
 _HAPPENED = {
     "crash": "was killed {right} {point}",
@@ -27,9 +34,7 @@ _HAPPENED = {
 }
 
 
-def of(
-    item: pytest.Item, outcome: Outcome, effects: Sequence[tuple[str, str, int]], control: Control | None = None
-) -> str:
+def of(item: pytest.Item, outcome: Outcome) -> str:
     """The section of a failed report; empty where no fault fired and none was to."""
     world = outcome.world
     fired = world.fired()
@@ -41,11 +46,37 @@ def of(
     if outcome.verdict == "not reached":
         lines.append(f"no life reached this window in this run.\n{passed_points(world.hits())}")
     lines += blocked(world)
-    kind = kind_of(timeline.entries(world, effects), control)
-    if kind is not None:
-        lines.append(str(kind))
+    if outcome.hint is not None:
+        lines.append(str(outcome.hint))
     again = rerun(item, world.window) if world.window else rerun_sweep(item, item.nodeid)
     return evidence.shortener(item)("\n".join(lines)) + f"\nrun it again: {again}"
+
+
+def of_control(item: pytest.Item, report: pytest.TestReport, verdict: str) -> str:
+    """The section of a control that failed."""
+    lines = [f"control {verdict}: this happened without any fault, so no window was tried"]
+    if _asserts_on_memory(item, report):
+        lines.append(str(IN_MEMORY))
+    return "\n".join(lines)
+
+
+def _asserts_on_memory(item: pytest.Item, report: pytest.TestReport) -> bool:
+    """Whether an assertion of the test body failed that may look at what fixtures or mocks remember."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None or not str(crash.message).startswith(("assert ", "AssertionError")):
+        return False
+    if str(crash.path).endswith(_MOCK):
+        return True
+    fixtures: dict[str, object] = item.funcargs  # type: ignore[attr-defined]
+    used = (value for name, value in fixtures.items() if name not in _OUTSIDE_MEMORY)
+    return str(crash.path) == str(item.path) and any(map(_may_remember, used))
+
+
+def _may_remember(value: object) -> bool:
+    """Whether something can change in memory while the test runs."""
+    if isinstance(value, tuple):
+        return any(map(_may_remember, value))
+    return not isinstance(value, _UNCHANGING)
 
 
 def in_words(fired: Sequence[Fired]) -> str:

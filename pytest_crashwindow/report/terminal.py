@@ -50,7 +50,8 @@ def one(sweep: Summary) -> list[str]:
     """One sweep in a line, and its notes."""
     failed = [w for w in sweep["windows"] if w["outcome"] == "failed"]
     passed = [w for w in sweep["windows"] if w["outcome"] == "passed"]
-    good = "all passed" if len(passed) == len(sweep["windows"]) else f"{len(passed)} passed"
+    whole = len(passed) == len(sweep["windows"]) and sweep["verdict"] != "incomplete"
+    good = "all passed" if whole else f"{len(passed)} passed"
     verdict = sweep["verdict"] if not sweep["windows"] else f"{len(failed)} failed" if failed else good
     why = f" ({sweep['stopped']})" if sweep["stopped"] else ""
     head = f"{sweep['test']}: explored {sweep['explored']} of {sweep['known']} windows{why}, {verdict}"

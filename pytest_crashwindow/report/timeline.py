@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,7 @@ _TEXTS = {
     "effect": "effect {name} {detail}",
     "observed": "observed {name} = {detail}",
     "problem": "!! {name}",
+    "left out": "... {name} left out ...",
 }
 
 
@@ -104,9 +105,19 @@ def text(world: World, effects: Iterable[tuple[str, str, int]] = (), shorten: Ca
     """The timeline as a block of text; `shorten` writes paths as people read them."""
     told = entries(world, effects)
     start = _start(world, told)
-    width = max((len(entry.life) for entry in told), default=0)
-    lines = [f"{(entry.at - start) / 1e6:9.1f} ms  {entry.life:{width}}  {shorten(str(entry))}" for entry in told]
+    lines = _aligned([((entry.at - start) / 1e6, entry.life, shorten(str(entry))) for entry in told])
     return "\n".join(_middle_left_out(lines))
+
+
+def lines_of_data(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same lines from what `as_data` gave."""
+    return _aligned([(e["ms"], e["life"], str(Entry(0, e["kind"], e["life"], e["name"], e["detail"]))) for e in told])
+
+
+def _aligned(told: Sequence[tuple[float, str, str]]) -> list[str]:
+    """Lines of milliseconds, life and what happened."""
+    width = max((len(life) for _, life, _ in told), default=0)
+    return [f"{ms:9.1f} ms  {life:{width}}  {text}" for ms, life, text in told]
 
 
 def _middle_left_out(lines: list[str]) -> list[str]:

@@ -350,6 +350,7 @@ def _window(name: str, text: str, entries: int = 12, **more: Any) -> dict[str, A
         "rerun": text,
         "message": "",
         "failure": "",
+        "hint": None,
         "fired": [],
         "timeline": timeline,
         "output": [],
@@ -357,7 +358,7 @@ def _window(name: str, text: str, entries: int = 12, **more: Any) -> dict[str, A
     }
 
 
-def _written(path: Path, tests: dict[str, list[dict[str, Any]]], text: str = "") -> Path:
+def _written(path: Path, tests: dict[str, list[dict[str, Any]]], text: str = "", *others: dict[str, Any]) -> Path:
     run = RunFacts("2026-01-02T03:04:05+00:00", 1.0, 1, text, {"pytest": "9"}, [])
     sweeps = [
         {
@@ -370,13 +371,84 @@ def _written(path: Path, tests: dict[str, list[dict[str, Any]]], text: str = "")
             "notes": [text] if text else [],
             "points": list(dict.fromkeys(window["point"] for window in windows)),
             "rerun": f"pytest {test}",
+            "message": text,
+            "failure": f"{text} ...",
             "control": windows[0]["timeline"],
             "windows": windows,
         }
         for test, windows in tests.items()
     ]
-    path.write_text(html.render(document(sweeps, run)), encoding="utf-8")
+    path.write_text(html.render(document([*sweeps, *others], run)), encoding="utf-8")
     return path
+
+
+def _dead(text: str, control: list[dict[str, Any]]) -> dict[str, Any]:
+    """A sweep whose control failed."""
+    return {
+        "test": text,
+        "kind": "sweep",
+        "verdict": "control failed",
+        "known": 0,
+        "explored": 0,
+        "stopped": "",
+        "notes": [],
+        "points": [],
+        "rerun": f"pytest {text}",
+        "message": text,
+        "failure": f">   {text}",
+        "control": control,
+        "windows": [],
+    }
+
+
+CONTROL = [
+    {"ms": 1.0, "kind": "started", "life": "place", "name": "", "detail": 7},
+    {"ms": 2.5, "kind": "ended", "life": "place", "name": "returned", "detail": ""},
+]
+
+
+@pytest.fixture
+def unswept(tmp_path: Path) -> Path:
+    """A report with a sweep that passed and one whose control failed."""
+    return _written(tmp_path / "unswept.html", {}, "", _dead("test_it.py::test_dead", CONTROL))
+
+
+def test_a_sweep_that_came_to_nothing_says_why_and_looks_bad(context: Any, unswept: Path) -> None:
+    page = context.new_page()
+    page.goto(address(unswept))
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#totals").inner_text() == "✕ 1 test not swept"
+    section = page.locator(".test")
+    assert "no window was tried · control failed" in section.locator(".sub").inner_text()
+    assert section.locator(".message").inner_text() == "test_it.py::test_dead"
+    assert "returned" not in section.inner_text()
+    section.get_by_text("What happened without any fault").click()
+    section.locator(".control li").nth(1).wait_for()
+    assert "place returned" in section.locator(".control").inner_text()
+    section.get_by_text("The failure").click()
+    section.locator("pre").wait_for()
+    assert section.locator("pre").inner_text().startswith(">")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1360), ("dark", 390)])
+def test_accessibility_of_a_sweep_that_came_to_nothing(context: Any, unswept: Path, scheme: str, width: int) -> None:
+    page = context.new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(address(unswept))
+    for fold in page.locator(".why summary").all():
+        fold.click()
+    page.locator(".why .control li").first.wait_for()
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+
+
+def test_a_failed_window_has_its_hint(page: Any, demo: Path) -> None:
+    opened(page, TWICE, demo)
+    hint = page.locator(".hint").inner_text()
+    assert hint.startswith("Hint: the effect had happened and nothing recorded it yet, so it was done again")
+    assert "docs/how-to/effect-and-commit.md" in hint
 
 
 def test_no_text_of_a_test_becomes_markup_or_turns_the_direction(context: Any, tmp_path: Path) -> None:
@@ -389,13 +461,17 @@ def test_no_text_of_a_test_becomes_markup_or_turns_the_direction(context: Any, t
     window = _window(
         "x+1:crash", NASTY, outcome="failed", verdict=NASTY, message=NASTY, failure=NASTY, timeline=told,
         fired=[fired], output=[{"life": NASTY, "stdout": NASTY, "stderr": NASTY}], reason=NASTY, point=NASTY,
-        steps=[{"point": NASTY, "hit": 1, "fault": NASTY}], fault=NASTY,
+        steps=[{"point": NASTY, "hit": 1, "fault": NASTY}], fault=NASTY, hint={"text": NASTY, "page": NASTY},
     )  # fmt: skip
-    report = _written(tmp_path / "nasty.html", {NASTY: [window]}, NASTY)
+    report = _written(tmp_path / "nasty.html", {NASTY: [window]}, NASTY, _dead(NASTY, told))
     page = context.new_page()
     page.goto(address(report))
     page.wait_for_selector(".matrix")
     scripts = page.locator("script").count()
+    for fold in page.locator(".why summary").all():
+        fold.click()
+    page.locator(".why .control li").first.wait_for()
+    assert page.locator("script").count() == scripts
     page.locator(".row").first.click()
     page.wait_for_selector(".stepper")
     page.get_by_role("tab", name="Control").click()

@@ -77,4 +77,4 @@ def test_pages_that_hints_name() -> None:
     found = [kind for kind in vars(kinds).values() if isinstance(kind, kinds.Kind)]
     assert found
     for kind in found:
-        assert (pages.ROOT / "docs" / "how-to" / f"{kind.page}.md").exists(), kind
+        assert (pages.ROOT / kind.file).exists(), kind

@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -444,6 +444,49 @@ def test_logging_and_thread_tracebacks_go_to_the_lifes_stderr(crashwindow: Any) 
     life = crashwindow.run(fails)
     assert "low stock" in life.stderr
     assert "ZeroDivisionError" in life.stderr
+
+
+SQL_ERROR = "(sqlite3.OperationalError) no such table: mail\n[SQL: INSERT]\n(Background on this error at: https://sqlalche.me/e)"
+
+
+def _multi_line() -> None:
+    raise RuntimeError(SQL_ERROR)
+
+
+def _with_note() -> None:
+    error = ValueError("bad price")
+    error.add_note("while reading line 7")
+    raise error
+
+
+def _in_a_chain() -> None:
+    try:
+        _multi_line()
+    except RuntimeError as error:
+        raise KeyError("price") from error
+
+
+def _in_a_group() -> None:
+    raise ExceptionGroup("two of them", [ValueError("a"), ValueError("b")])
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (_multi_line, "RuntimeError: (sqlite3.OperationalError) no such table: mail"),
+        (_with_note, "ValueError: bad price"),
+        (_in_a_chain, "KeyError: 'price'"),
+        (_in_a_group, "ExceptionGroup: two of them (2 sub-exceptions)"),
+        (lambda: compile("1 +", "shop.py", "exec"), "SyntaxError: invalid syntax"),
+        (lambda: [][0], "IndexError: list index out of range"),
+    ],
+)
+def test_the_timeline_has_the_type_and_the_first_line_of_an_exception(
+    crashwindow: Any, target: Callable[[], None], told: str
+) -> None:
+    crashwindow.run(target)
+    ends = [event["error"] for event in crashwindow._world.events() if event["event"] == "ended"]
+    assert ends == [told]
 
 
 def test_output_of_a_crashed_life_up_to_the_last_line_is_kept(crashwindow: Any) -> None:

@@ -119,23 +119,60 @@ def test_with_two_workers_it_is_written_once_and_says_the_same(pytester: pytest.
 
 
 INTERRUPTS = """
-    import pytest
+    import os, pytest
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(report):
-        if report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown":
+        ended = report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown"
+        if ended and "PYTEST_XDIST_WORKER" not in os.environ:
             raise KeyboardInterrupt
 """
 
 
 def test_after_ctrl_c_it_has_what_was_done(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makeconftest(INTERRUPTS)
-    run(WORK, "--crashwindow-report=x.json")
+    result = run(WORK, "--crashwindow-report=x.json", "--crashwindow-report=x.md")
     doc = read(pytester.path / "x.json")
     (test,) = doc["tests"]
     assert verdicts(test) == {"work.a+1:crash": "passed", "work.b+1:crash": "failed"}
+    assert (test["known"], test["explored"]) == (3, 2)
     assert test["stopped"] == "the run ended before the sweep did"
     assert doc["run"]["interrupted"] == "interrupted"
+    told = "*test_it.py::test_work: explored 2 of 3 windows (the run ended before the sweep did), 1 failed"
+    result.stdout.fnmatch_lines(["=* crash windows =*", told, "1 sweep: 3 windows exist, 2 explored, *"])
+    headline = "## ❌ Crash windows: 1 of 2 failed, explored 2 of 3\n"
+    assert (pytester.path / "x.md").read_text().startswith(headline)
+
+
+def test_after_ctrl_c_windows_behind_others_count_as_well(run: Run, pytester: pytest.Pytester) -> None:
+    run(WORK, "--crashwindow-depth=2", "--crashwindow-report=whole.json")
+    pytester.makeconftest(INTERRUPTS)
+    run(WORK, "--crashwindow-depth=2", "--crashwindow-report=x.json")
+    whole, cut = (read(pytester.path / name)["tests"][0] for name in ("whole.json", "x.json"))
+    assert len(cut["windows"]) < cut["known"] <= whole["known"]
+
+
+@pytest.mark.parametrize("interrupted", ["alone", "two workers"])
+def test_after_ctrl_c_among_many_windows(run: Run, pytester: pytest.Pytester, interrupted: str) -> None:
+    if interrupted == "two workers":
+        pytest.importorskip("xdist")
+    pytester.makeconftest(INTERRUPTS)
+    points = "".join(f"    sys.audit('work.p{n}')\n" for n in range(20))
+    pytester.makepyfile(
+        test_it=f"import sys, pytest\n\ndef work():\n    sys.audit('work.b')\n{points}\n"
+        "@pytest.mark.crash_windows\ndef test_work(crashwindow):\n    crashwindow.supervise(work)\n"
+    )
+    workers = ["-n2"] if interrupted == "two workers" else []
+    result = pytester.runpytest_subprocess(*workers, "-pno:randomly", "--crashwindow-report=x.json")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert (test["known"], test["verdict"]) == (21, "incomplete")
+    assert 0 < test["explored"] == len(test["windows"]) < 21
+    result.stdout.fnmatch_lines(
+        [
+            f"*test_it.py::test_work: explored {test['explored']} of 21 windows (the run ended before the sweep did), "
+            f"{test['explored']} passed"
+        ]
+    )
 
 
 def test_after_minus_x_it_has_what_was_done(run: Run, pytester: pytest.Pytester) -> None:
@@ -210,6 +247,96 @@ def test_fails(crashwindow, tmp_path):
     assert [window["outcome"] for window in work["windows"]] == ["passed", "xfailed", "passed"]
     assert work["windows"][1]["reason"] == "known"
     assert (fails["verdict"], fails["windows"]) == ("control failed", [])
+
+
+UNSWEPT = """
+import sys, time, pytest
+
+sweep = pytest.mark.crash_windows("work.*")
+
+def work():
+    sys.audit("work.a")
+
+@sweep
+def test_fails(crashwindow):
+    crashwindow.run(work)
+    assert "seen" == "nothing"
+
+@sweep
+def test_passes_no_point(crashwindow):
+    pass
+
+@sweep
+def test_is_unsteady(crashwindow):
+    crashwindow.run(sys.audit, f"work.{time.time_ns()}")
+
+@sweep
+@pytest.mark.timeout(1)
+def test_hangs(crashwindow):
+    crashwindow.run(work)
+    time.sleep(60)
+
+@sweep
+def test_is_skipped(crashwindow):
+    pytest.skip("no server here")
+
+@pytest.fixture
+def broken():
+    raise ValueError("no port")
+
+@sweep
+def test_has_no_fixture(crashwindow, broken):
+    pass
+
+@sweep
+def test_is_swept(crashwindow):
+    crashwindow.supervise(work)
+"""
+
+
+@pytest.fixture
+def unswept(run: Run, pytester: pytest.Pytester) -> dict[str, Any]:
+    run(UNSWEPT, "--crashwindow-report=x.json", "--crashwindow-report=x.md", "--crashwindow-report=x.html")
+    doc = read(pytester.path / "x.json")
+    return {test["test"].partition("::test_")[2]: test for test in doc["tests"]} | {"totals": doc["totals"]}
+
+
+def test_why_a_test_was_not_swept(unswept: dict[str, Any], pytester: pytest.Pytester) -> None:
+    why = {name: (test["verdict"], test["message"]) for name, test in unswept.items() if name != "totals"}
+    assert why.pop("is_unsteady")[1].startswith("unsteady control: two runs without any fault differ: 'work.")
+    assert why.pop("hangs") == (
+        "control hung",
+        "Timeout: the test body took longer than its limit of 1 s (pytest-timeout).",
+    )
+    assert why.pop("passes_no_point")[1].startswith("the control passed no point, so there is no window to try")
+    assert why.pop("fails")[1].startswith("AssertionError: assert 'seen' == 'nothing'")
+    assert why == {
+        "is_skipped": ("skipped", "no server here"),
+        "has_no_fixture": ("error", "ValueError: no port"),
+        "is_swept": ("passed", ""),
+    }
+    assert unswept["totals"]["unswept"] == 6
+    assert 'assert "seen" == "nothing"' in unswept["fails"]["failure"]
+    for name in ("fails", "hangs", "is_unsteady"):
+        assert "started" in [entry["kind"] for entry in unswept[name]["control"]], name
+    markdown = (pytester.path / "x.md").read_text()
+    assert markdown.startswith("## ❌ Crash windows: 6 tests not swept, 1 of 1 passed\n")
+
+
+def test_an_error_in_a_hook_is_told_by_its_exception(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("def pytest_crashwindow_windows(item, windows): raise KeyError('mine')")
+    run(WORK, "--crashwindow-report=x.json")
+    (test,) = read(pytester.path / "x.json")["tests"]
+    assert (test["verdict"], test["message"]) == ("error", "KeyError: 'mine'")
+
+
+def test_a_failed_window_has_its_hint(shop: dict[str, Any]) -> None:
+    hints = {window["window"]: window["hint"] for window in shop["tests"][0]["windows"]}
+    assert hints.pop("shop.mailed+1:crash") == {
+        "text": "the effect had happened and nothing recorded it yet, so it was done again",
+        "page": "docs/how-to/effect-and-commit.md",
+    }
+    assert set(hints.values()) == {None}
 
 
 def test_any_text_and_number_can_be_observed(run: Run, pytester: pytest.Pytester) -> None:

@@ -62,6 +62,26 @@ def test_a_life_that_finds_the_database_locked(run: Run, mode: str) -> None:
     )
 
 
+WRAPPED = """
+def work_in_orm(path):
+    try:
+        work(path)
+    except sqlite3.OperationalError as error:
+        raise RuntimeError(f"(sqlite3.OperationalError) {error}\\n[SQL: UPDATE]\\n(Background: x)") from None
+"""
+
+
+def test_the_error_may_be_in_any_line_of_a_long_message(run: Run) -> None:
+    sweep = SWEEP.replace("MODE", "DELETE").replace("(work,", "(work_in_orm,")
+    result = run(JOBS + WRAPPED + sweep)
+    result.stdout.fnmatch_lines(
+        [
+            "*second*!! waits for life 'first', *",
+            "*second*raised RuntimeError: (sqlite3.OperationalError) database is locked",
+        ]
+    )
+
+
 def test_a_life_that_waits_until_its_time_is_over(run: Run) -> None:
     source = SWEEP.replace("MODE", "DELETE").replace("work, path,", "work, path, 60,")
     result = run(JOBS + source, "--crashwindow-life-timeout=1")

@@ -140,4 +140,4 @@ def test_a_control_that_is_skipped_is_no_pass(run: Run) -> None:
         """
     )
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["test_it.py::test_work: explored 0 of 0 windows, control skipped"])
+    result.stdout.fnmatch_lines(["test_it.py::test_work: explored 0 of 0 windows, skipped"])

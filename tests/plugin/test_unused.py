@@ -28,7 +28,8 @@ WATCH = """
         assert snapshot() == before, "something is patched"
         loaded = [name for name in sys.modules if name.startswith("pytest_crashwindow.")]
         assert set(loaded) <= {"pytest_crashwindow.plugin", "pytest_crashwindow.settings",
-                               "pytest_crashwindow.hookspecs", "pytest_crashwindow.collecting"}, loaded
+                               "pytest_crashwindow.hookspecs", "pytest_crashwindow.collecting",
+                               "pytest_crashwindow.unfinished"}, loaded
 """
 
 

@@ -26,6 +26,7 @@ def window(name: str, outcome: str = "passed", **more: Any) -> dict[str, Any]:
         "rerun": f"pytest 'test_it.py::test_x[{name}]'",
         "message": "",
         "failure": "",
+        "hint": None,
         "fired": [],
         "timeline": [],
         "output": [],
@@ -45,6 +46,8 @@ def sweep(windows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         "notes": [],
         "points": list(dict.fromkeys(window["point"] for window in windows)),
         "rerun": "pytest test_it.py::test_x",
+        "message": "",
+        "failure": "",
         "control": [],
         "windows": windows,
         **more,
@@ -88,6 +91,8 @@ GOLDEN = """\
 AssertionError: assert 2 == 1
 ```
 
+Hint: it was done &#42;twice&#42; (`docs/how-to/lost-answer.md`)
+
 ```sh
 pytest 'test_it.py::test_x[shop.b+2:crash]'
 ```
@@ -103,8 +108,8 @@ pytest 'test_it.py::test_x[shop.b+2:crash]'
 
 ```
       1.0 ms  place  started (pid 77)
-      1.5 ms  place  >> fault crash at shop.b+2 shop.py:7 in place
-      2.0 ms  test  observed orders [{"id": "o-1"}]
+      1.5 ms  place  >> crash at shop.b+2, shop.py:7 in place
+      2.0 ms         observed orders = [{"id": "o-1"}]
 ```
 
 </details>
@@ -136,6 +141,7 @@ def test_what_failed_comes_first_then_the_table() -> None:
         "failed",
         message="AssertionError: assert 2 == 1",
         failure=">   assert 2 == 1",
+        hint={"text": "it was done *twice*", "page": "docs/how-to/lost-answer.md"},
         fired=[FIRED],
         timeline=TIMELINE,
     )
@@ -147,10 +153,63 @@ def test_all_passed_and_nothing_ran() -> None:
     assert render().startswith("## Crash windows: no sweep ran\n")
 
 
+DEAD = {
+    "test": "test_it.py::test_dead",
+    "verdict": "control failed",
+    "rerun": "pytest test_it.py::test_dead",
+    "message": "assert [] == ['o-1']",
+    "failure": ">   assert seen",
+    "control": TIMELINE[:1],
+}
+WHY = """\
+### Not swept: `test_it.py::test_dead`
+
+control failed:
+
+```
+assert [] == ['o-1']
+```
+
+```sh
+pytest test_it.py::test_dead
+```
+
+<details><summary>What happened without any fault</summary>
+"""
+
+
+def test_a_sweep_that_came_to_nothing_is_no_success_and_says_why() -> None:
+    text = render(sweep([window("shop.a+1:crash")]), sweep([], **DEAD))
+    assert text.startswith("## ❌ Crash windows: 1 test not swept, 1 of 1 passed\n")
+    assert "| <code>test&#95;it.py::test&#95;dead</code> | 0 | 0 | 0 | ❌ control failed |" in text.replace(
+        "_", "&#95;"
+    )
+    assert WHY in text
+    assert "started (pid 77)" in text
+    assert ">   assert seen" in text
+
+
+def test_headlines_with_a_sweep_that_came_to_nothing() -> None:
+    good, bad = window("shop.a+1:crash"), window("shop.b+1:crash", "failed")
+    skipped = sweep([], verdict="skipped", message="no server")
+    assert render(sweep([good, bad]), sweep([], **DEAD)).startswith(
+        "## ❌ Crash windows: 1 of 2 failed, 1 test not swept\n"
+    )
+    assert render(sweep([], **DEAD)).startswith("## ❌ Crash windows: none was tried\n")
+    assert render(sweep([good]), skipped).startswith("## ⚠️ Crash windows: 1 test not swept, 1 of 1 passed\n")
+    assert render(skipped).startswith("## ⚠️ Crash windows: none was tried\n")
+
+
+def test_a_sweep_that_failed_though_no_window_did_says_why() -> None:
+    text = render(sweep([window("shop.a+1:crash")], verdict="failed", message="on another worker: no", failure="no"))
+    assert "### Failed: `test_it.py::test_x`" in text
+    assert "on another worker: no" in text
+
+
 def test_a_run_that_ended_early_says_so() -> None:
     run = RunFacts(**{**RUN.__dict__, "interrupted": "stopping after 1 failures"})
     text = render(sweep([window("shop.a+1:crash")], verdict="incomplete", known=9, stopped="it ended"), run=run)
-    assert text.startswith("## ⚠️ Crash windows: 1 of 1 passed\n")
+    assert text.startswith("## ⚠️ Crash windows: 1 of 1 passed, explored 1 of 9\n")
     assert "The run ended early (stopping after 1 failures); this is what was done." in text
     assert "| 9 | 1 | 0 | ⚠️ incomplete: it ended |" in text
 

@@ -88,3 +88,18 @@ def test_pipes_and_sockets_stay_and_new_ones_go(
 
 def test_nothing_taken_nothing_restored(snapshots: Snapshots) -> None:
     snapshots.restore()
+
+
+def test_the_size_that_a_file_had(snapshots: Snapshots, tmp_path: Path) -> None:
+    (tmp_path / "state" / "sub").mkdir(parents=True)
+    deep, alone = tmp_path / "state" / "sub" / "deep", tmp_path / "alone"
+    deep.write_text("four")
+    alone.write_text("old")
+    snapshots.take(tmp_path / "state")
+    snapshots.take(alone)
+    deep.write_text("")
+    alone.unlink()
+    assert (snapshots.size(deep), snapshots.size(alone)) == (4, 3)
+    assert snapshots.size(deep.parent) is None
+    assert snapshots.size(deep.with_name("new")) is None
+    assert snapshots.size(tmp_path / "elsewhere") is None

@@ -2,6 +2,7 @@
 
 # $ python direct.py
 
+import dataclasses
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,15 @@ def say(title, *lines):
 def window(n, verdict="passed", seconds=0.1):
     outcome = "passed" if verdict == "passed" else "failed"
     step = {"point": f"work.{n}", "hit": 1, "fault": "crash"}
-    told = {"failure": "line\n" * 50, "timeline": [], "fired": [], "output": [], "reason": "", "rerun": f"pytest {n}"}
+    told = {
+        "failure": "line\n" * 50,
+        "timeline": [],
+        "fired": [],
+        "output": [],
+        "reason": "",
+        "rerun": f"pytest {n}",
+        "hint": None,
+    }
     named = {"window": f"work.{n}+1:crash", "point": f"work.{n}", "fault": "crash", "steps": [step]}
     return {**named, **told, "verdict": verdict, "outcome": outcome, "seconds": seconds, "message": "it failed"}
 
@@ -33,13 +42,18 @@ def sweep(windows, **more):
         "verdict": "passed",
         "known": 45,
         "rerun": "pytest test_it.py",
+        "message": "",
+        "failure": "",
     }
     told = {"explored": len(windows), "stopped": "", "notes": [], "listed": [], "control": [], "points": points}
     return {**known, **told, "windows": windows, **more}
 
 
-def report(*windows, **more):
-    run = RunFacts("2026-01-02T03:04:05+00:00", 1.0, 1, more.pop("interrupted", ""), {"pytest": "9.2.0"}, [])
+RUN = RunFacts("2026-01-02T03:04:05+00:00", 1.0, 1, "", {"pytest": "9.2.0"}, [])
+
+
+def report(*windows, interrupted="", **more):
+    run = dataclasses.replace(RUN, interrupted=interrupted)
     return markdown.render(document([sweep(list(windows), **more)], run))
 
 
@@ -79,6 +93,8 @@ say("a report of many failures", *MANY[:2], "...", *(line for line in MANY if " 
 say("a report that is too long", *report(*(window(n) for n in range(2000))).splitlines()[-4:])
 say("progress of a run that takes long", terminal.progress(312, 885, 24.0))
 say("a report of a run that was broken off", *report(window(1), interrupted="Ctrl-C").splitlines()[:4])
+DEAD = sweep([], verdict="error", message="why " * 4000)
+say("a report of many sweeps that didn't run", *markdown.render(document([DEAD] * 3, RUN)).splitlines()[-4:])
 say("a report of a sweep that didn't run", *report(verdict="unsteady control").splitlines()[:7])
 
 

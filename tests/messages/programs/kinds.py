@@ -33,10 +33,56 @@ def count(path, table):
         return db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
 
-@sweep("file.write:exit")
-def test_written_in_place(crashwindow, tmp_path):
+@pytest.fixture
+def prices(tmp_path):
+    path = tmp_path / "prices"
+    path.write_text("apples 2")
+    return path
+
+
+@sweep("open:exit")
+def test_written_in_place(crashwindow, prices):
+    crashwindow.run(prices.write_text, "apples 3")
+    assert prices.read_text()
+
+
+@sweep("open:exit")
+def test_written_in_place_and_not_restarted(crashwindow, tmp_path):
     crashwindow.run((tmp_path / "prices").write_text, "apples 3")
-    assert not crashwindow.window
+    assert (tmp_path / "prices").read_text() == "apples 3"
+
+
+def save(path, text):
+    path.with_suffix(".part").write_text(text)
+    path.with_suffix(".part").replace(path)
+
+
+@sweep("open:exit")
+def test_written_beside_and_not_restarted(crashwindow, prices):
+    crashwindow.run(save, prices, "apples 3")
+    assert prices.read_text() == "apples 3"
+
+
+@sweep("file.write:exit")
+def test_mark_before_work(crashwindow, tmp_path):
+    def load(mark):
+        if not mark.exists():
+            mark.write_text("o-1")
+            crashwindow.effects.record("load", "o-1")
+
+    crashwindow.supervise(load, tmp_path / "mark")
+    assert crashwindow.effects.keys("load") == ["o-1"]
+
+
+@sweep("shop.acknowledged")
+def test_consumer_without_inbox(crashwindow, db):
+    def consume():
+        crashwindow.effects.record("mail", "o-1")
+        insert(db, "orders")
+        sys.audit("shop.acknowledged")
+
+    crashwindow.supervise(consume)
+    assert crashwindow.effects.keys("mail") == ["o-1"]
 
 
 @sweep("shop.mailed")

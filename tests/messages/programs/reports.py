@@ -8,6 +8,7 @@
 # $ pytest reports.py --crashwindow-report=report.md -k known
 # $ cat report.md
 # $ pytest reports.py --crashwindow-report=report.md -k nothing; cat report.md
+# $ pytest reports.py --crashwindow-report=report.md -k "dead or whole"; cat report.md
 # $ pytest 'reports.py::test_whole[job.begun+1:crash]' --crashwindow-report=report.md; cat report.md
 # $ pytest reports.py --crashwindow-report=report.md --crashwindow-report=report.json -k enough; cat report.md
 # $ head -2 report.json
@@ -44,6 +45,17 @@ def test_enough(crashwindow):
     crashwindow.run(job)
     if "done" in str(crashwindow.window):
         pytest.exit("enough")
+
+
+@pytest.mark.crash_windows("job.*")
+def test_dead(crashwindow):
+    assert crashwindow.run(job).crashed
+
+
+@pytest.mark.xfail
+@pytest.mark.crash_windows("job.*")
+def test_dead_as_expected(crashwindow):
+    assert crashwindow.run(job).crashed
 
 
 def test_nothing():
