@@ -36,4 +36,5 @@ def test_life_with_a_held_thread(crashwindow):
 def test_body(crashwindow):
     crashwindow.start(deaf, name="worker")
     crashwindow.run(waiting, pause_at="work.begun")
-    signal.pause()
+    while True:
+        signal.pause()
