@@ -23,6 +23,7 @@ from .lives import Child, GuardedChild, Life, OwnChild
 from .living import live
 from .points import Armed, Selection
 from .probes.base import Probe
+from .rehearsing import check_unimported
 from .state import Snapshots
 from .sweep import SweepPlan
 from .tracker import Orders, Tracker
@@ -194,6 +195,8 @@ class CrashWindow:
         """Attach points to a call for this test, such as `"shop.mail:Mailer.send"`."""
         __tracebackhide__ = True
         check_calls([call], ())
+        if self._in_world:  # before, the guard does it for all calls
+            check_unimported([call])
         if call not in self.plan.calls:
             self.plan.calls.append(call)
         if self._installed is not None:
@@ -208,6 +211,7 @@ class CrashWindow:
             self._opened.refuse_open_ones(self._state)
             for path in self._state:
                 self._snapshots.take(path)
+        check_unimported(self.plan.calls)
 
     def enter_world(self, world: World, compare: Callable[[str, object], None]) -> None:
         """In a world's process: from here on lives belong to this world.
@@ -230,9 +234,16 @@ class CrashWindow:
             with contextlib.suppress(UnattributedDeath):
                 life.kill()
         self._world.problems += self._setup.problems
+        for text in self._complaints():
+            self._world.blame("error", text)
         for life in self.lives:
             if life.timeout_text and (self.plan.sweep or not life.timeout_was_seen):
                 self._world.blame("hung", life.timeout_text)
+
+    def _complaints(self) -> list[str]:
+        """Why points couldn't be put in place when a module was imported: in lives, and in the test body."""
+        here = self._tracker.complaints if self._tracker is not None else []
+        return list(dict.fromkeys([*self._setup.complaints(), *self._world.complaints(), *here]))
 
     def raised_unseen(self) -> list[str]:
         """After the test body: what lives raised by themselves and the test never asked for.

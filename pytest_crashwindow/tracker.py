@@ -26,6 +26,7 @@ from typing import Any
 from .audit_events import CPYTHON_EVENTS
 from .errors import BadOption
 from .faults.base import Action
+from .ledger import Ledger
 from .points import Armed, Selection, matches, split_end
 from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
 from .windows import escape
@@ -88,6 +89,9 @@ class Tracker:
         """points seen, as they stand in the trace; None for one that is not wanted"""
         self._unarmed: dict[str, str] = {}
         """of these the ones at which no fault can fire"""
+        self.complaints: list[str] = []
+        """what `complain` was told before any life; the process that forks the lives reads it"""
+        self._told: Ledger
         self._orders: Orders
         self._lifeline: Lifeline
         self._trace: Trace
@@ -103,6 +107,17 @@ class Tracker:
         """A probe has points of this name, so that the audit event of the same name is none."""
         self._probed.add(call)
 
+    def complain(self, text: str) -> None:
+        """Have the world fail: points couldn't be put in place when the code under test imported a module.
+
+        That code hears nothing of it: it would take it for an error of the import, and perhaps swallow it.
+        """
+        if not self.active:
+            self.complaints.append(text)
+            return
+        with self.unseen():
+            self._told.append({"complaint": text})
+
     @property
     def state(self) -> list[Path]:
         """The state directories of the running life."""
@@ -115,6 +130,7 @@ class Tracker:
         self._orders, self._lifeline = orders, lifeline
         self._trace = Trace(orders.world / "trace")
         self._fired = FiredRecords(orders.world / "fired")
+        self._told = Ledger(orders.world / "told")
         self._forget_other_processes()
         os.register_at_fork(after_in_child=self._in_forked_child)
         sys.addaudithook(self._hook())

@@ -84,6 +84,13 @@ class World:
         """What was told, in order."""
         return self._events.entries()
 
+    def complaints(self) -> list[str]:
+        """Why lives couldn't put points in place."""
+        return list(dict.fromkeys(entry["complaint"] for entry in self._told_by_lives() if "complaint" in entry))
+
+    def _told_by_lives(self) -> list[Mapping[str, Any]]:
+        return Ledger(self.directory / "told").entries()
+
     def blame(self, verdict: str, text: str) -> None:
         """This world can't pass any more."""
         self.problems.append(Problem(verdict, text))

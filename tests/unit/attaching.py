@@ -31,6 +31,9 @@ class Remembering(Tracker):
             raise action
         return action
 
+    def complain(self, text: str) -> None:
+        self.complaints.append(text)
+
     def points(self) -> list[str]:
         """The points passed so far, without the module's name; and forgets them."""
         seen, self.seen = self.seen, []
