@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .arming import Faults, armed_for_life, check_calls, named_calls, refuse_misspelt
+from .arming import Faults, armed_for_life, check_calls, named_calls, names_of, refuse_misspelt
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
@@ -118,7 +118,7 @@ class CrashWindow:
         armed = armed_for_life(self.plan.faults, kwargs, name, len(self._world.armed))
         refuse_misspelt(self.plan.faults, kwargs, target)
         probed = {call for probe in self.plan.probes for call in probe.calls}
-        for call in named_calls((one.pattern for one in armed), probed):
+        for call in named_calls(names_of(armed), probed):
             self.attach(call)
         check_calls(self.plan.calls, armed)
         self._world.armed += armed

@@ -167,7 +167,8 @@ class Tracker:
 
     def _events_asked_for(self) -> set[str]:
         selection = self._orders.selection
-        spelled = {*selection.patterns, *selection.also, *(armed.pattern for armed in self._orders.armed)}
+        armed = {name for one in self._orders.armed for name in (one.pattern, *one.fault.also_at())}
+        spelled = {*selection.patterns, *selection.also, *armed}
         return {event for event in CPYTHON_EVENTS & spelled if self._wanted(event, True)}
 
     def _wanted(self, point: str, of_cpython: bool) -> bool:
@@ -180,9 +181,10 @@ class Tracker:
 
     def _spelled(self, armed: Armed, point: str, of_cpython: bool) -> bool:
         seldom = of_cpython or split_end(point)[0] in self._orders.selection.only_by_name
+        held_at = armed.fault.also_at()
         if seldom:
-            return armed.pattern in (point, split_end(point)[0])
-        return armed.waits_at(point)
+            return any(name in (point, split_end(point)[0]) for name in (armed.pattern, *held_at))
+        return armed.waits_at(point) or any(matches(pattern, point) for pattern in held_at)
 
     # -- a point is passed -------------------------------------------------------------------
 
@@ -230,7 +232,10 @@ class Tracker:
                 self._busy.discard(thread)
 
     def _named(self, point: str, of_cpython: bool) -> str | None:
-        self._names[point] = escape(point) if self._wanted(point, of_cpython) else None
+        wanted = self._wanted(point, of_cpython)
+        self._names[point] = escape(point) if wanted else None
+        if not (wanted or of_cpython) and self._orders.selection.leaves_out(point):
+            self._told.append({"left_out": point})
         return self._names[point]
 
     def _me(self, thread: int) -> str:

@@ -55,6 +55,10 @@ class Fault:
     def prepare(self) -> None:
         """Make sure that it can act. Called in the life, before the record is written. Raises BadOption."""
 
+    def also_at(self) -> tuple[str, ...]:
+        """Other points that its parameters name, besides the one where it fires."""
+        return ()
+
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         """Do it. Called in the life, after the record is written."""
         raise NotImplementedError
