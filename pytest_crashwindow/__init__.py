@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Unpicklable,
         UnseenError,
         UnsupportedPlatform,
+        WorldBroken,
     )
     from .faults import Action, Fault, Surroundings
     from .fixture import CrashWindow
@@ -63,6 +64,7 @@ __all__ = [
     "UnseenError",
     "UnsupportedPlatform",
     "Window",
+    "WorldBroken",
 ]
 
 

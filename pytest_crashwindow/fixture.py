@@ -194,6 +194,8 @@ class CrashWindow:
     def attach(self, call: str) -> None:
         """Attach points to a call for this test, such as `"shop.mail:Mailer.send"`."""
         __tracebackhide__ = True
+        if not isinstance(call, str):
+            raise BadOption(f"attach: a call is text such as 'shop.mail:Mailer.send', not {call!r}")
         check_calls([call], ())
         if self._in_world:  # before, the guard does it for all calls
             check_unimported([call])
@@ -234,6 +236,9 @@ class CrashWindow:
             with contextlib.suppress(UnattributedDeath):
                 life.kill()
         self._world.problems += self._setup.problems
+        for call, attached in self._installed.attached.items() if self._installed is not None else ():
+            if attached.names:
+                self._world.tell_rebound(call, attached.names)
         for text in self._complaints():
             self._world.blame("error", text)
         for life in self.lives:

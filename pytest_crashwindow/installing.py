@@ -173,6 +173,8 @@ class Site:
         counts = surgery.rebind_all(pairs)
         for (_, _, attached), count in zip(queued, counts):  # noqa: B905  # `strict` came with Python 3.10
             attached.names += count
+            if attached.kind:  # a call, not what a probe replaced
+                self.tracker.rebound(attached.call, attached.names)
         self.on_uninstall(lambda: surgery.undo_rebinding(pairs))
 
 

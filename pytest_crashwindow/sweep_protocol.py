@@ -48,6 +48,8 @@ class Progress:
     chosen: list[str] = field(default_factory=list)
     """those of them that are to be run, in order"""
     notes: list[str] = field(default_factory=list)
+    rebound: dict[str, int] = field(default_factory=dict)
+    """attached calls that were replaced under each of their names, and how many those are"""
     stopped: str = ""
     """why not everything was explored"""
     broken_off: bool = False
@@ -139,6 +141,7 @@ class SweepProtocol(Protocol):
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
         hits = control.world.hits()
+        self._progress.rebound = control.world.rebound()
         idle = self._plan.idle_globs({*(hit.point for hit in hits), *control.world.left_out()})
         self._progress.happened = Control.of(timeline.entries(control.world, self.effects()))
         if self.engine.settings.report:
@@ -447,6 +450,7 @@ class SweepProtocol(Protocol):
             "control": self._progress.control,
             "rerun": wording.rerun_sweep(self.item, self._id),
             "listed": self._progress.listed,
+            "rebound": self._progress.rebound,
             "windows": self._in_order(records),
         }
 

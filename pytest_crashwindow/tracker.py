@@ -118,6 +118,12 @@ class Tracker:
         with self.unseen():
             self._told.append({"complaint": text})
 
+    def rebound(self, call: str, names: int) -> None:
+        """Write down under how many names a call was found that had to be replaced under each of them."""
+        if self.active:
+            with self.unseen():
+                self._told.append({"rebound": call, "names": names})
+
     @property
     def state(self) -> list[Path]:
         """The state directories of the running life."""

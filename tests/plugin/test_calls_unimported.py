@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import time
 from textwrap import dedent
+from typing import Any
 
 import pytest
+
+from pytest_crashwindow import BadOption
 
 from .conftest import Run
 
@@ -91,6 +94,12 @@ def test_attach_raises_at_once(run: Run, pytester: pytest.Pytester) -> None:
             assert crashwindow.run(place_with_mail).hits == ["shop.placed+1"]
         """
     run(_program(body)).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("call", [time.sleep, None, 7])
+def test_attach_wants_text(crashwindow: Any, call: Any) -> None:
+    with pytest.raises(BadOption, match=r"attach: a call is text such as 'shop.mail:Mailer.send', not "):
+        crashwindow.attach(call)
 
 
 CALL = """

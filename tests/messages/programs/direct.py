@@ -34,7 +34,15 @@ def sweep(windows, **more):
         "known": 45,
         "rerun": "pytest test_it.py",
     }
-    told = {"explored": len(windows), "stopped": "", "notes": [], "listed": [], "control": [], "points": points}
+    told = {
+        "explored": len(windows),
+        "stopped": "",
+        "notes": [],
+        "listed": [],
+        "rebound": {},
+        "control": [],
+        "points": points,
+    }
     return {**known, **told, "windows": windows, **more}
 
 

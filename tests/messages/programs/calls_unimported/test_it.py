@@ -20,6 +20,10 @@ def test_slip_of_attach(crashwindow):
     crashwindow.attach("mailing:Mailer.sned")
 
 
+def test_attach_of_a_function(crashwindow):
+    crashwindow.attach(pytest.raises)
+
+
 @attach("changing:send")
 def test_module_that_is_another_one_in_the_life(crashwindow, tmp_path, monkeypatch):
     monkeypatch.setenv("WITHOUT_SEND", "1")
