@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         UnsupportedPlatform,
         WorldBroken,
     )
-    from .faults import Action, Fault, Surroundings
+    from .faults import Action, Fault, Surroundings, Wait
     from .fixture import CrashWindow
     from .lives import Life
     from .probes.base import Probe
@@ -41,6 +41,7 @@ _HOME = {
     "Probe": "probes.base",
     "Step": "windows",
     "Surroundings": "faults",
+    "Wait": "faults",
     "Window": "windows",
 }
 
@@ -63,6 +64,7 @@ __all__ = [
     "Unpicklable",
     "UnseenError",
     "UnsupportedPlatform",
+    "Wait",
     "Window",
     "WorldBroken",
 ]

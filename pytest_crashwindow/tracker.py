@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ from typing import Any
 
 from .audit_events import CPYTHON_EVENTS
 from .errors import BadOption
-from .faults.base import Action
+from .faults.base import Action, Asked, Wait
 from .ledger import Ledger
 from .points import Armed, Selection, matches, split_end
 from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
@@ -34,6 +35,7 @@ from .windows import escape
 # The originals: probes and code under test may replace them.
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
 _open, _read, _write = open, os.read, os.write
+_sleep = time.sleep
 _exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
@@ -194,8 +196,17 @@ class Tracker:
 
     # -- a point is passed -------------------------------------------------------------------
 
-    def passed(self, point: str, arguments: Sequence[object] = (), of_cpython: bool = False) -> Action | None:
-        """Record a hit and let an armed fault act: it may not return, raise, or ask for an action."""
+    def passed(
+        self,
+        point: str,
+        arguments: Sequence[object] = (),
+        of_cpython: bool = False,
+        later: list[float] | None = None,
+    ) -> Action | None:
+        """Record a hit and let an armed fault act: it may not return, raise, or ask for an action.
+
+        To `later` the seconds are added that the caller has to await, instead of having its thread sleep here.
+        """
         __tracebackhide__ = True
         thread = get_ident()
         if not self.active or thread in self._busy or self._names.get(point, point) is None:
@@ -218,7 +229,7 @@ class Tracker:
             me = self._me(thread)
             armed = [a for a in self._orders.armed if self._may_fire(a, point)]
             if armed:
-                return self._passed_armed(point, name, arguments, armed)
+                return self._passed_armed(point, name, arguments, armed, later)
             self._unarmed[point] = name
             self._trace.append(line(monotonic_ns(), me, name, "", summary(arguments)))
             return None
@@ -249,7 +260,9 @@ class Tracker:
             self._who[thread] = f"{escape(self._lifeline.name)}\t{_getpid()}\t{thread}"
         return self._who[thread]
 
-    def _passed_armed(self, point: str, name: str, arguments: Sequence[object], armed: list[Armed]) -> Action | None:
+    def _passed_armed(
+        self, point: str, name: str, arguments: Sequence[object], armed: list[Armed], later: list[float] | None
+    ) -> Action | None:
         __tracebackhide__ = True
         waiting = [a for a in armed if self._waits(a, arguments)]
         shown, at, thread = summary(arguments), monotonic_ns(), get_ident()
@@ -276,8 +289,18 @@ class Tracker:
             )
             self._prepare(one)
             if self._fired.claim(_record_name(one, count), fired):
-                action = one.fault.act(fired, self) or action
+                action = self._granted(one.fault.act(fired, self), later) or action
         return action
+
+    def _granted(self, asked: Asked | None, later: list[float] | None) -> Action | None:
+        """Wait if that is what a fault asks for; anything else is the caller's to do."""
+        if not isinstance(asked, Wait):
+            return asked
+        if later is None:
+            _sleep(asked.seconds)
+        else:
+            later.append(asked.seconds)
+        return None
 
     def _prepare(self, armed: Armed) -> None:
         """A fault that can't act must not pass for one that fired, whatever the user's code catches."""

@@ -1,6 +1,6 @@
 """A call that is replaced under each of its names."""
 
-# $ pytest -v rebound.py
+# $ pytest -vv rebound.py
 # $ pytest --crashwindow-list rebound.py
 
 import functools
