@@ -21,8 +21,9 @@ if TYPE_CHECKING:
         Unpicklable,
         UnseenError,
         UnsupportedPlatform,
+        WorldBroken,
     )
-    from .faults import Action, Fault, Surroundings
+    from .faults import Action, Fault, Surroundings, Wait
     from .fixture import CrashWindow
     from .lives import Life
     from .probes.base import Probe
@@ -40,6 +41,7 @@ _HOME = {
     "Probe": "probes.base",
     "Step": "windows",
     "Surroundings": "faults",
+    "Wait": "faults",
     "Window": "windows",
 }
 
@@ -62,7 +64,9 @@ __all__ = [
     "Unpicklable",
     "UnseenError",
     "UnsupportedPlatform",
+    "Wait",
     "Window",
+    "WorldBroken",
 ]
 
 

@@ -110,6 +110,11 @@ def _configured(fault: Fault, label: str, parameters: dict[str, Any]) -> Fault:
         raise BadOption(f"{label}: {error}") from None
 
 
+def names_of(armed: Iterable[Armed]) -> list[str]:
+    """Every point, or glob, that these faults name."""
+    return [name for one in armed for name in (one.pattern, *one.fault.also_at())]
+
+
 def named_calls(patterns: Iterable[str], probed: set[str]) -> list[str]:
     """Calls that patterns spell out (`pkg.module:function`, with or without an end): they are attached."""
     calls = []

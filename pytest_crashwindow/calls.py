@@ -17,6 +17,7 @@ import difflib
 import functools
 import inspect
 import sys
+import time
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
@@ -28,6 +29,8 @@ from .tracker import Tracker
 from .trampolines import ASYNC_GENERATOR, COROUTINE, FUNCTION, GENERATOR, Handler, Trampoline, kind_of_code
 
 CODE, NAMES, CLASS = "code", "names", "class"  # how a call is attached
+_sleep = time.sleep  # the original: code under test may replace it
+
 Original = Callable[..., Any]
 Args = tuple[Any, ...]
 KwArgs = dict[str, Any]
@@ -250,7 +253,10 @@ class CallPoints:
             answer = await first
             if second is not None:
                 answer = await second
-            self.tracker.passed(self.exit, given)
+            later: list[float] = []
+            self.tracker.passed(self.exit, given, later=later)
+            if later:
+                await _rest(later)
             return answer
 
         coroutine: Any = awaited()
@@ -262,11 +268,16 @@ class CallPoints:
         if not self.tracker.active or (self._meant is not None and not self._meant(args)):
             return await original(*args, **kwargs)
         given = self._given(args, kwargs)
-        twice = self.tracker.passed(self.enter, given) is Action.TWICE
+        later: list[float] = []
+        twice = self.tracker.passed(self.enter, given, later=later) is Action.TWICE
+        if later:
+            await _rest(later)
         answer = await original(*args, **kwargs)
         if twice:
             answer = await original(*args, **kwargs)
-        self.tracker.passed(self.exit, given)
+        self.tracker.passed(self.exit, given, later=later)
+        if later:
+            await _rest(later)
         return answer
 
     def generator(self, original: Original, args: Args, kwargs: KwArgs) -> Generator[Any, Any, Any]:
@@ -304,6 +315,24 @@ class CallPoints:
             return args
         defaults = self._by_name
         return (*args, *[v for name, v in kwargs.items() if v is not defaults.get(name, _NONE)])
+
+
+async def _rest(delays: list[float]) -> None:
+    """Await delays, where asyncio runs. Other loops aren't known here, and are late as a whole."""
+    seconds = sum(delays)
+    delays.clear()
+    asyncio = sys.modules.get("asyncio")
+    loop = asyncio and asyncio._get_running_loop()
+    if not loop:
+        _sleep(seconds)
+        return
+    # Not asyncio.sleep, which may be an attached call itself.
+    over = loop.create_future()
+    alarm = loop.call_later(seconds, over.set_result, None)
+    try:
+        await over
+    finally:
+        alarm.cancel()
 
 
 _NONE = object()

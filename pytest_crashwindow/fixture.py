@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .arming import Faults, armed_for_life, check_calls, named_calls, refuse_misspelt, takes
+from .arming import Faults, armed_for_life, check_calls, named_calls, names_of, refuse_misspelt, takes
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
@@ -23,6 +23,7 @@ from .lives import Child, GuardedChild, Life, OwnChild
 from .living import live
 from .points import Armed, Selection
 from .probes.base import Probe
+from .rehearsing import check_unimported
 from .state import Snapshots
 from .sweep import SweepPlan
 from .tracker import Orders, Tracker
@@ -127,7 +128,7 @@ class CrashWindow:
         armed = self._taken_from(kwargs) if armed is None else armed
         refuse_misspelt(self.plan.faults, kwargs, target)
         probed = {call for probe in self.plan.probes for call in probe.calls}
-        for call in named_calls((one.pattern for one in armed), probed):
+        for call in named_calls(names_of(armed), probed):
             self.attach(call)
         check_calls(self.plan.calls, armed)
         self._world.arm([replace(one, life=name) for one in armed])
@@ -208,7 +209,11 @@ class CrashWindow:
     def attach(self, call: str) -> None:
         """Attach points to a call for this test, such as `"shop.mail:Mailer.send"`."""
         __tracebackhide__ = True
+        if not isinstance(call, str):
+            raise BadOption(f"attach: a call is text such as 'shop.mail:Mailer.send', not {call!r}")
         check_calls([call], ())
+        if self._in_world:  # before, the guard does it for all calls
+            check_unimported([call])
         if call not in self.plan.calls:
             self.plan.calls.append(call)
         if self._installed is not None:
@@ -223,6 +228,7 @@ class CrashWindow:
             self._opened.refuse_open_ones(self._state)
             for path in self._state:
                 self._snapshots.take(path)
+        check_unimported(self.plan.calls)
 
     def enter_world(self, world: World, compare: Callable[[str, object], None]) -> None:
         """In a world's process: from here on lives belong to this world.
@@ -245,9 +251,19 @@ class CrashWindow:
             with contextlib.suppress(UnattributedDeath):
                 life.kill()
         self._world.problems += self._setup.problems
+        for call, attached in self._installed.attached.items() if self._installed is not None else ():
+            if attached.names:
+                self._world.tell_rebound(call, attached.names)
+        for text in self._complaints():
+            self._world.blame("error", text)
         for life in self.lives:
             if life.timeout_text and (self.plan.sweep or not life.timeout_was_seen):
                 self._world.blame("hung", life.timeout_text)
+
+    def _complaints(self) -> list[str]:
+        """Why points couldn't be put in place when a module was imported: in lives, and in the test body."""
+        here = self._tracker.complaints if self._tracker is not None else []
+        return list(dict.fromkeys([*self._setup.complaints(), *self._world.complaints(), *here]))
 
     def raised_unseen(self) -> list[str]:
         """After the test body: what lives raised by themselves and the test never asked for.

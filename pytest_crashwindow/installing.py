@@ -91,13 +91,25 @@ class Site:
         return attached
 
     def when_imported(self, module: str, callback: OnImport) -> None:
-        """Call `callback(module)` now if the module is imported, and each time that it will be."""
+        """Call `callback(module)` now if the module is imported, and each time that it will be.
+
+        What it raises later doesn't reach the code that imports the module, which might swallow it.
+        """
 
         def imported(module: ModuleType) -> None:
             with self.tracker.unseen(), self.batch():
                 callback(module)
 
-        self._imports.add(module, imported)
+        def imported_later(module: ModuleType) -> None:
+            try:
+                imported(module)
+            except NotAttachable as error:
+                self.tracker.complain(str(error))
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                self.tracker.complain(f"no points could be put into {module.__name__}: {what}")
+
+        self._imports.add(module, imported_later)
         if module in sys.modules:
             imported(sys.modules[module])
 
@@ -161,6 +173,8 @@ class Site:
         counts = surgery.rebind_all(pairs)
         for (_, _, attached), count in zip(queued, counts):  # noqa: B905  # `strict` came with Python 3.10
             attached.names += count
+            if attached.kind:  # a call, not what a probe replaced
+                self.tracker.rebound(attached.call, attached.names)
         self.on_uninstall(lambda: surgery.undo_rebinding(pairs))
 
 
@@ -184,7 +198,7 @@ class Installed:
         """Attach one more call, or tell what became of it if it's attached already.
 
         A module that isn't imported yet isn't imported by this; its call is attached when it is, and
-        a wrong name in it is an error then. Raises NotAttachable.
+        a wrong name in it is a complaint of the tracker's then. Raises NotAttachable.
         """
         if call in self.attached:
             return self.attached[call]
@@ -236,9 +250,18 @@ def kind_of(call: str) -> str | None:
 
     None if that can't be told without an import. Raises NotAttachable, as `check` does.
     """
-    module, path = split(call)
-    if module in sys.modules:
+    if split(call)[0] in sys.modules:
         return resolve(call).kind
+    return _kind_of_definition(_definition(call))
+
+
+def is_defined(call: str) -> bool:
+    """Whether the source of a call's module plainly defines it. One that doesn't may still make it when imported."""
+    return isinstance(_definition(call), (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def _definition(call: str) -> ast.AST | None:
+    module, path = split(call)
     loader: Any = _find(call, module).loader
     try:
         node: Any = ast.parse(loader.get_source(module))
@@ -246,7 +269,8 @@ def kind_of(call: str) -> str | None:
         return None
     for name in path:
         node = next((n for n in getattr(node, "body", ()) if getattr(n, "name", None) == name), None)
-    return _kind_of_definition(node)
+    found: ast.AST | None = node
+    return found
 
 
 def _kind_of_definition(node: ast.AST | None) -> str | None:
@@ -264,7 +288,7 @@ _PLAIN = ("staticmethod", "classmethod", "property")  # decorators that leave th
 
 def _find(call: str, module: str) -> ModuleSpec:
     """The spec of a module. Unlike `importlib.util.find_spec` it doesn't import parent packages."""
-    parent, _, name = module.rpartition(".")
+    parent = module.rpartition(".")[0]
     path: Sequence[str] | None = None
     if parent in sys.modules:
         path = getattr(sys.modules[parent], "__path__", None)
@@ -276,10 +300,16 @@ def _find(call: str, module: str) -> ModuleSpec:
         spec = finder.find_spec(module, path) if hasattr(finder, "find_spec") else None
         if spec is not None:
             return spec
+    raise no_module(call, module, path)
+
+
+def no_module(call: str, module: str, path: Sequence[str] | None) -> NotAttachable:
+    """The error for a call whose module, or the package of that, isn't there; `path` is where its siblings are."""
+    parent, _, name = module.rpartition(".")
     siblings = [info.name for info in pkgutil.iter_modules(path)]
     near = [f"{parent}.{n}".lstrip(".") for n in difflib.get_close_matches(name, siblings)]
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise NotAttachable(f"{call}: there is no module {module}{meant}")
+    return NotAttachable(f"{call}: there is no module {module}{meant}")
 
 
 # -- modules imported later ----------------------------------------------------------------------

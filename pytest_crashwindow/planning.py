@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from .arming import SUFFIX, Faults, armed_by, check_calls, named_calls
+from .arming import SUFFIX, Faults, armed_by, check_calls, named_calls, names_of
 from .errors import BadOption
 from .fixture import Plan
 from .points import Armed
@@ -25,7 +25,7 @@ def plan_of(item: pytest.Item, settings: Settings, faults: Faults, probes: list[
     sweep = sweep_of(item, settings, faults)
     chosen = chosen_probes(settings, probes)
     names = {call for probe in probes for call in probe.calls}
-    patterns = [*(a.pattern for a in armed), *(sweep.patterns if sweep else ()), *settings.points]
+    patterns = [*names_of(armed), *(sweep.patterns if sweep else ()), *settings.points]
     calls = [
         *settings.calls,
         *marker_calls(item),

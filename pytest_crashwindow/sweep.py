@@ -61,6 +61,8 @@ class SweepPlan:
     max_windows: int | None
     excluded: tuple[str, ...] = ()
     """what the marker itself leaves out, without the `!`"""
+    globs: tuple[str, ...] = ()
+    """the globs that the marker itself gives, also those that leave out, with their `!`"""
 
     def fault_at(self, name: str, point: str, calls: frozenset[str]) -> Fault | None:
         """The fault of this name that the sweep tries at a point."""
@@ -92,9 +94,22 @@ class SweepPlan:
 
     def unpassed(self, hits: Sequence[Hit]) -> list[str]:
         """Points that are spelled out and that no hit has, which may be a slip of the pen."""
-        passed = {hit.point for hit in hits}
-        asked = [pattern for pattern in self.patterns if not (pattern.startswith("!") or is_glob(pattern))]
-        return [name for name in dict.fromkeys(asked) if not any(matches(name, point) for point in passed)]
+        return unpassed([pattern for pattern in self.patterns if not pattern.startswith("!")], hits)
+
+    def idle_globs(self, passed: Iterable[str]) -> list[str]:
+        """Globs of the marker that match none of these points, which may be slips of the pen as well."""
+        points = set(passed)
+        return [glob for glob in self.globs if not any(matches(glob.removeprefix("!"), point) for point in points)]
+
+    def without_call(self, hits: Sequence[Hit], calls: frozenset[str]) -> dict[str, str]:
+        """Faults that act on attached calls only and were asked for at other points -> the pattern."""
+        points = {hit.point for hit in hits}
+        found = dict[str, str]()
+        for pattern, fault in (one for kind in self.kinds for one in kind.faults if one[1].only_calls):
+            meant = {split_end(point)[0] for point in points if matches(pattern, point)}
+            if meant and not meant & calls:
+                found.setdefault(fault.name, pattern)
+        return found
 
     def _spelled_out(self) -> bool:
         return any(split_end(pattern)[0] == _FOLDED for pattern in self.patterns)
@@ -125,7 +140,14 @@ def plan_from(args: Sequence[Any], kwargs: Mapping[str, Any], faults: Faults, de
     kinds = tuple(_kind(faults[name], wanted[name]) for name in faults.names if name in wanted)
     excluded = tuple(pattern for kind in kinds if by_marker for pattern in kind.unwanted)
     assert depth is not None
-    return SweepPlan(kinds, tuple(_patterns(kinds)), tuple(calls), depth, most, excluded)
+    globs = _globs_of(kinds) if by_marker else ()
+    return SweepPlan(kinds, tuple(_patterns(kinds)), tuple(calls), depth, most, excluded, globs)
+
+
+def _globs_of(kinds: Sequence[Kind]) -> tuple[str, ...]:
+    """The globs of all kinds, also those that leave out."""
+    given = [name for kind in kinds for name in (*(p for p, _ in kind.faults), *(f"!{p}" for p in kind.unwanted))]
+    return tuple(dict.fromkeys(name for name in given if is_glob(name)))
 
 
 def _patterns(kinds: Sequence[Kind]) -> list[str]:
@@ -221,6 +243,13 @@ def folded(hits: Sequence[Hit], spelled_out: bool = False) -> list[Hit]:
 
 def _same_file(one: Hit, other: Hit) -> bool:
     return (one.arguments, one.life, one.thread) == (other.arguments, other.life, other.thread)
+
+
+def unpassed(patterns: Iterable[str], hits: Sequence[Hit]) -> list[str]:
+    """Those of the patterns that are names, no globs, and that no hit has."""
+    passed = {hit.point for hit in hits}
+    names = dict.fromkeys(pattern for pattern in patterns if not is_glob(pattern))
+    return [name for name in names if not any(matches(name, point) for point in passed)]
 
 
 def difference(first: Iterable[Hit], second: Iterable[Hit]) -> str | None:

@@ -51,6 +51,8 @@ class Progress:
     chosen: list[str] = field(default_factory=list)
     """those of them that are to be run, in order"""
     notes: list[str] = field(default_factory=list)
+    rebound: dict[str, int] = field(default_factory=dict)
+    """attached calls that were replaced under each of their names, and how many those are"""
     stopped: str = ""
     """why not everything was explored"""
     broken_off: bool = False
@@ -145,6 +147,8 @@ class SweepProtocol(Protocol):
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
         hits = control.world.hits()
+        self._progress.rebound = control.world.rebound()
+        idle = self._plan.idle_globs({*(hit.point for hit in hits), *control.world.left_out()})
         self._progress.happened = Control.of(timeline.entries(control.world, self.effects()), self.disk())
         if self.engine.settings.report:
             self._progress.control = self.story(control)["timeline"]
@@ -157,13 +161,14 @@ class SweepProtocol(Protocol):
             return self._failed(judgement.text, began, judgement.verdict)
         self._progress.points = list(dict.fromkeys(hit.point for hit in hits))
         windows = self._free(self._plan.windows(hits, self._calls), control)
-        untried = wording.kinds_without_window(self._plan, windows)
+        without_call = self._plan.without_call(hits, self._calls)
+        untried = wording.kinds_without_window(self._plan, windows, idle, without_call)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         self._progress.known = len(windows)
         if not windows:
             lives = sum(event["event"] == "started" for event in control.world.events())
-            return self._failed(wording.no_window(self._plan, hits, lives), began, "error")
-        self._progress.notes += untried
+            return self._failed(wording.no_window(self._plan, hits, lives, without_call), began, "error")
+        self._progress.notes += [*map(wording.idle_glob, idle), *untried]
         if self.engine.settings.list:
             self._progress.listed = [str(window) for window in windows]
         elif self.engine.settings.off:
@@ -474,6 +479,7 @@ class SweepProtocol(Protocol):
             "control": self._progress.control,
             "rerun": wording.rerun_sweep(self.item, self._id),
             "listed": self._progress.listed,
+            "rebound": self._progress.rebound,
             "windows": self._in_order(records),
         }
 

@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,8 @@ from typing import Any
 
 from .audit_events import CPYTHON_EVENTS
 from .errors import BadOption
-from .faults.base import Action
+from .faults.base import Action, Asked, Wait
+from .ledger import Ledger
 from .points import Armed, Selection, matches, split_end
 from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
 from .windows import escape
@@ -33,6 +35,7 @@ from .windows import escape
 # The originals: probes and code under test may replace them.
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
 _open, _read, _write = open, os.read, os.write
+_sleep = time.sleep
 _exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
@@ -88,6 +91,9 @@ class Tracker:
         """points seen, as they stand in the trace; None for one that is not wanted"""
         self._unarmed: dict[str, str] = {}
         """of these the ones at which no fault can fire"""
+        self.complaints: list[str] = []
+        """what `complain` was told before any life; the process that forks the lives reads it"""
+        self._told: Ledger
         self._orders: Orders
         self._lifeline: Lifeline
         self._trace: Trace
@@ -103,6 +109,23 @@ class Tracker:
         """A probe has points of this name, so that the audit event of the same name is none."""
         self._probed.add(call)
 
+    def complain(self, text: str) -> None:
+        """Have the world fail: points couldn't be put in place when the code under test imported a module.
+
+        That code hears nothing of it: it would take it for an error of the import, and perhaps swallow it.
+        """
+        if not self.active:
+            self.complaints.append(text)
+            return
+        with self.unseen():
+            self._told.append({"complaint": text})
+
+    def rebound(self, call: str, names: int) -> None:
+        """Write down under how many names a call was found that had to be replaced under each of them."""
+        if self.active:
+            with self.unseen():
+                self._told.append({"rebound": call, "names": names})
+
     @property
     def state(self) -> list[Path]:
         """The state directories of the running life."""
@@ -115,6 +138,7 @@ class Tracker:
         self._orders, self._lifeline = orders, lifeline
         self._trace = Trace(orders.world / "trace")
         self._fired = FiredRecords(orders.world / "fired")
+        self._told = Ledger(orders.world / "told")
         self._forget_other_processes()
         os.register_at_fork(after_in_child=self._in_forked_child)
         sys.addaudithook(self._hook())
@@ -151,7 +175,8 @@ class Tracker:
 
     def _events_asked_for(self) -> set[str]:
         selection = self._orders.selection
-        spelled = {*selection.patterns, *selection.also, *(armed.pattern for armed in self._orders.armed)}
+        armed = {name for one in self._orders.armed for name in (one.pattern, *one.fault.also_at())}
+        spelled = {*selection.patterns, *selection.also, *armed}
         return {event for event in CPYTHON_EVENTS & spelled if self._wanted(event, True)}
 
     def _wanted(self, point: str, of_cpython: bool) -> bool:
@@ -164,14 +189,24 @@ class Tracker:
 
     def _spelled(self, armed: Armed, point: str, of_cpython: bool) -> bool:
         seldom = of_cpython or split_end(point)[0] in self._orders.selection.only_by_name
+        held_at = armed.fault.also_at()
         if seldom:
-            return armed.pattern in (point, split_end(point)[0])
-        return armed.waits_at(point)
+            return any(name in (point, split_end(point)[0]) for name in (armed.pattern, *held_at))
+        return armed.waits_at(point) or any(matches(pattern, point) for pattern in held_at)
 
     # -- a point is passed -------------------------------------------------------------------
 
-    def passed(self, point: str, arguments: Sequence[object] = (), of_cpython: bool = False) -> Action | None:
-        """Record a hit and let an armed fault act: it may not return, raise, or ask for an action."""
+    def passed(
+        self,
+        point: str,
+        arguments: Sequence[object] = (),
+        of_cpython: bool = False,
+        later: list[float] | None = None,
+    ) -> Action | None:
+        """Record a hit and let an armed fault act: it may not return, raise, or ask for an action.
+
+        To `later` the seconds are added that the caller has to await, instead of having its thread sleep here.
+        """
         __tracebackhide__ = True
         thread = get_ident()
         if not self.active or thread in self._busy or self._names.get(point, point) is None:
@@ -194,7 +229,7 @@ class Tracker:
             me = self._me(thread)
             armed = [a for a in self._orders.armed if self._may_fire(a, point)]
             if armed:
-                return self._passed_armed(point, name, arguments, armed)
+                return self._passed_armed(point, name, arguments, armed, later)
             self._unarmed[point] = name
             self._trace.append(line(monotonic_ns(), me, name, "", summary(arguments)))
             return None
@@ -214,7 +249,10 @@ class Tracker:
                 self._busy.discard(thread)
 
     def _named(self, point: str, of_cpython: bool) -> str | None:
-        self._names[point] = escape(point) if self._wanted(point, of_cpython) else None
+        wanted = self._wanted(point, of_cpython)
+        self._names[point] = escape(point) if wanted else None
+        if not (wanted or of_cpython) and self._orders.selection.leaves_out(point):
+            self._told.append({"left_out": point})
         return self._names[point]
 
     def _me(self, thread: int) -> str:
@@ -222,7 +260,9 @@ class Tracker:
             self._who[thread] = f"{escape(self._lifeline.name)}\t{_getpid()}\t{thread}"
         return self._who[thread]
 
-    def _passed_armed(self, point: str, name: str, arguments: Sequence[object], armed: list[Armed]) -> Action | None:
+    def _passed_armed(
+        self, point: str, name: str, arguments: Sequence[object], armed: list[Armed], later: list[float] | None
+    ) -> Action | None:
         __tracebackhide__ = True
         waiting = [a for a in armed if self._waits(a, arguments)]
         shown, at, thread = summary(arguments), monotonic_ns(), get_ident()
@@ -249,8 +289,18 @@ class Tracker:
             )
             self._prepare(one)
             if self._fired.claim(_record_name(one, count), fired):
-                action = one.fault.act(fired, self) or action
+                action = self._granted(one.fault.act(fired, self), later) or action
         return action
+
+    def _granted(self, asked: Asked | None, later: list[float] | None) -> Action | None:
+        """Wait if that is what a fault asks for; anything else is the caller's to do."""
+        if not isinstance(asked, Wait):
+            return asked
+        if later is None:
+            _sleep(asked.seconds)
+        else:
+            later.append(asked.seconds)
+        return None
 
     def _prepare(self, armed: Armed) -> None:
         """A fault that can't act must not pass for one that fired, whatever the user's code catches."""

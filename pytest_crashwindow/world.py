@@ -89,6 +89,25 @@ class World:
         """What was told, in order."""
         return self._events.entries()
 
+    def complaints(self) -> list[str]:
+        """Why lives couldn't put points in place."""
+        return list(dict.fromkeys(entry["complaint"] for entry in self._told_by_lives() if "complaint" in entry))
+
+    def left_out(self) -> set[str]:
+        """Points that were passed and that the sweep's globs, or those of the options, leave out."""
+        return {entry["left_out"] for entry in self._told_by_lives() if "left_out" in entry}
+
+    def tell_rebound(self, call: str, names: int) -> None:
+        """From the test body's process, as lives do: under how many names a call was replaced."""
+        Ledger(self.directory / "told").append({"rebound": call, "names": names})
+
+    def rebound(self) -> dict[str, int]:
+        """Calls that were replaced under each of their names, and how many names those are."""
+        return {entry["rebound"]: entry["names"] for entry in self._told_by_lives() if "rebound" in entry}
+
+    def _told_by_lives(self) -> list[Mapping[str, Any]]:
+        return Ledger(self.directory / "told").entries()
+
     def blame(self, verdict: str, text: str) -> None:
         """This world can't pass any more."""
         self.problems.append(Problem(verdict, text))

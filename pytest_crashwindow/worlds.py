@@ -26,8 +26,10 @@ from .fixture import CrashWindow
 from .guard import Guard
 from .lives import Life
 from .living import STACKS_SIGNAL
+from .points import matches
 from .report import evidence, timeline, wording
 from .stacks import own_part
+from .sweep import unpassed
 from .windows import Window, parse
 from .world import Problem, World
 
@@ -304,8 +306,9 @@ class Worlds:
         __tracebackhide__ = True
         _fail_if_blamed(world)
         unfired = world.unfired() + self._crashwindow.unfired_in_setup()
-        if unfired:
-            pytest.fail(self._unknown_point(world) or wording.never_fired(unfired, world.hits()), pytrace=False)
+        text = self._unknown_point(world) or (wording.never_fired(unfired, world.hits()) if unfired else "")
+        if text:
+            pytest.fail(text, pytrace=False)
 
     def _unknown_point(self, world: World) -> str:
         from .known import near_names
@@ -316,6 +319,18 @@ class Worlds:
             names = self._engine.known_points(self._crashwindow.plan.calls) | {hit.point for hit in hits}
             if not any(armed.waits_at(name) for name in names) and not is_glob(armed.pattern):
                 return wording.unknown_point(armed, near_names(armed.pattern, names), hits)
+        return "" if self._compared else self._unknown_held(world)
+
+    def _unknown_held(self, world: World) -> str:
+        """What to say of the first `hold=` that no code has; unlike what fires, it need not be passed."""
+        from .known import near_names
+
+        hits = world.hits()
+        for armed in world.armed:
+            for name in unpassed(armed.fault.also_at(), hits):
+                names = self._engine.known_points(self._crashwindow.plan.calls)
+                if not any(matches(name, known) for known in names):
+                    return wording.unknown_also_at(armed, name, near_names(name, names), hits)
         return ""
 
     def _story(self, world: World) -> str:

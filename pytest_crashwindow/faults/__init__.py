@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Action, Fault, Surroundings
+from .base import Action, Fault, Surroundings, Wait
 from .crash import Crash
 from .delay import Delay
 from .duplicate import Duplicate
@@ -12,4 +12,16 @@ from .pause import Pause
 
 BUILT_IN: tuple[Fault, ...] = (Crash(), LostAck(), Error(), Pause(), Duplicate(), Delay())
 
-__all__ = ["BUILT_IN", "Action", "Crash", "Delay", "Duplicate", "Error", "Fault", "LostAck", "Pause", "Surroundings"]
+__all__ = [
+    "BUILT_IN",
+    "Action",
+    "Crash",
+    "Delay",
+    "Duplicate",
+    "Error",
+    "Fault",
+    "LostAck",
+    "Pause",
+    "Surroundings",
+    "Wait",
+]

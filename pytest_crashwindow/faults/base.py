@@ -6,7 +6,8 @@ This module runs inside lives: standard library only.
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Union
 
 from ..record import Fired
 
@@ -15,6 +16,20 @@ class Action(enum.Enum):
     """What a fault asks of the attached call at whose entry it fired."""
 
     TWICE = "perform the call twice; the caller gets the second answer"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a fault asks of the point at which it fired: to take so much longer.
+
+    An attached `async def` awaits it, so that only its caller is late; elsewhere the thread sleeps.
+    """
+
+    seconds: float
+
+
+Asked = Union[Action, Wait]  # noqa: UP007  # evaluated on Python 3.9
+"""what a fault may ask for"""
 
 
 class Surroundings(Protocol):
@@ -55,8 +70,12 @@ class Fault:
     def prepare(self) -> None:
         """Make sure that it can act. Called in the life, before the record is written. Raises BadOption."""
 
-    def act(self, fired: Fired, life: Surroundings) -> Action | None:
-        """Do it. Called in the life, after the record is written."""
+    def also_at(self) -> tuple[str, ...]:
+        """Other points that its parameters name, besides the one where it fires."""
+        return ()
+
+    def act(self, fired: Fired, life: Surroundings) -> Asked | None:
+        """Do it, or ask for it. Called in the life, after the record is written."""
         raise NotImplementedError
 
     def configured(self, **parameters: Any) -> Fault:

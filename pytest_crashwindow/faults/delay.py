@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 from ..errors import BadOption
 from ..record import Fired
-from .base import Action, Fault, Surroundings
-
-_sleep = time.sleep  # the original: code under test may replace it
+from .base import Fault, Surroundings, Wait
 
 
 class Delay(Fault):
-    """`seconds` more at the point. In a coroutine the whole event loop is late by that much."""
+    """`seconds` more at the point. At an attached `async def` the event loop goes on meanwhile."""
 
     name = "delay"
     parameters = ("seconds",)
@@ -24,6 +20,5 @@ class Delay(Fault):
             raise BadOption(f"delay: seconds is a number, not negative; got {seconds!r}")
         self.seconds = seconds
 
-    def act(self, fired: Fired, life: Surroundings) -> Action | None:
-        _sleep(self.seconds)
-        return None
+    def act(self, fired: Fired, life: Surroundings) -> Wait:
+        return Wait(self.seconds)

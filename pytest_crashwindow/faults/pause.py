@@ -27,6 +27,9 @@ class Pause(Fault):
         self.scope = scope
         self.hold = (hold,) if isinstance(hold, str) else tuple(hold)
 
+    def also_at(self) -> tuple[str, ...]:
+        return self.hold
+
     def act(self, fired: Fired, life: Surroundings) -> Action | None:
         if self.scope == "thread":
             life.hold_thread(self.hold)

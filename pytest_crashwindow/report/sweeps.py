@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,18 +34,32 @@ def not_passed(name: str) -> str:
     return f"{name} was asked for, and the control doesn't pass it"
 
 
-def kinds_without_window(plan: SweepPlan, windows: Sequence[Window]) -> list[str]:
-    """Kinds of fault that are asked for and make sense at no point of the control."""
+def idle_glob(glob: str) -> str:
+    """A glob of the marker that selects, or leaves out, nothing."""
+    return f"{glob!r} matches no point that the control passed"
+
+
+def kinds_without_window(
+    plan: SweepPlan, windows: Sequence[Window], idle: Sequence[str], without_call: Mapping[str, str]
+) -> list[str]:
+    """Kinds of fault that are asked for and make sense at no point of the control; `idle` globs are told already."""
     tried = {window.fault for window in windows}
-    asked = {fault.name: pattern for kind in plan.kinds for pattern, fault in reversed(kind.faults)}
+    asked = {f.name: glob for kind in plan.kinds for glob, f in reversed(kind.faults) if glob not in idle}
     return [
-        f"{name}={pattern!r} gives no window: it makes sense at no point of the control"
+        needs_call(name, without_call[name])
+        if name in without_call
+        else f"{name}={pattern!r} gives no window: it makes sense at no point of the control"
         for name, pattern in asked.items()
         if name not in tried
     ]
 
 
-def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int) -> str:
+def needs_call(fault: str, pattern: str) -> str:
+    """A fault that acts on a call as a whole, asked for at points that are none of an attached call."""
+    return f"{fault}={pattern!r} gives no window: {fault} needs an attached call, named as pkg.module:function"
+
+
+def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int, without_call: Mapping[str, str]) -> str:
     """A control that gives nothing to try."""
     nothing = "the control passed no point, so there is no window to try: nothing would be tested.\n"
     if not lives:
@@ -58,9 +72,10 @@ def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int) -> str:
             f"{nothing}It ran {counted(lives, 'life', 'lives')}. Points are commits to SQLite, writes to files below "
             "tmp_path or crashwindow.state(...), requests, audit events of the code's own, and calls that are attached."
         )
-    return (
-        f"no point of the control is one that the sweep asks for ({', '.join(plan.patterns)}).\n{passed_points(hits)}"
-    )
+    why = [needs_call(fault, pattern) for fault, pattern in without_call.items()]
+    if len(why) < len(plan.kinds):
+        why.insert(0, f"no point of the control is one that the sweep asks for ({', '.join(plan.patterns)}).")
+    return "\n".join([*why, passed_points(hits)])
 
 
 def programs_unseen(hits: Sequence[Hit]) -> list[str]:

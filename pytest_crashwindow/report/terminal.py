@@ -23,7 +23,7 @@ def lines(
         line
         for sweep in sweeps
         if verbose or worth_telling(sweep)
-        for line in [*one(sweep), *table(sweep, verbose, width, paint)]
+        for line in [*one(sweep), *(rebound(sweep) if verbose else ()), *table(sweep, verbose, width, paint)]
     ]
     return [*listed, *told, totals(sweeps), *slowest(sweeps)]
 
@@ -38,7 +38,12 @@ def listing(sweep: Summary) -> list[str]:
     points = [f"  point   {point}" for point in sweep["points"]]
     windows = [f"  window  {window}" for window in sweep["listed"]]
     head = f"{sweep['test']}: {counted(len(points), 'point')}, {counted(len(windows), 'window')}"
-    return [head, *points, *windows]
+    return [head, *rebound(sweep), *points, *windows]
+
+
+def rebound(sweep: Summary) -> list[str]:
+    """The calls that had to be replaced under each of their names: too few, and some caller goes past the points."""
+    return [f"  {call}: attached under {counted(n, 'name')}" for call, n in sweep["rebound"].items()]
 
 
 def worth_telling(sweep: Summary) -> bool:

@@ -21,6 +21,11 @@ def unknown_point(armed: Armed, near: Sequence[str], hits: Sequence[Hit]) -> str
     return f"{_label(armed)}: unknown point {armed.pattern!r}; {did_you_mean(near)}\n{passed_points(hits)}"
 
 
+def unknown_also_at(armed: Armed, name: str, near: Sequence[str], hits: Sequence[Hit]) -> str:
+    """The same for a point at which a fault holds other threads."""
+    return f"{_label(armed)}: hold: unknown point {name!r}; {did_you_mean(near)}\n{passed_points(hits)}"
+
+
 def did_you_mean(near: Sequence[str]) -> str:
     """Names that somebody may have meant."""
     return f"did you mean {' or '.join(repr(name) for name in near)}?" if near else "no name of the project is near."

@@ -124,6 +124,8 @@ def test_hook_arguments() -> None:
 def test_public_names() -> None:
     told = set(_CODE.findall(section(page("hooks.md"), "## Public names"))) - {"pytest_crashwindow"}
     assert set(pytest_crashwindow.__all__) <= told
+    errors = names(column(section(page("hooks.md"), "## Public names")))
+    assert errors <= set(pytest_crashwindow.__all__)
 
 
 def test_faults() -> None:

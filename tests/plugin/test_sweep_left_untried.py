@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import Run
 from .sweeping import WORK, outcomes, section
 
@@ -19,12 +21,54 @@ def test_work(crashwindow):
 
 
 def test_a_kind_of_fault_without_a_window(run: Run) -> None:
-    marks = "pytest.mark.crash_windows('work.a', pause='wrok.*', duplicate='work.a')"
-    assert section(run(TWO_POINTS.replace("MARKS", marks)))[:3] == [
+    marks = "pytest.mark.crash_windows('work.a', lost_ack='smtp.send', duplicate='work.a')"
+    assert section(run(TWO_POINTS.replace("MARKS", marks)))[:4] == [
         "test_it.py::test_work: explored 1 of 1 windows, all passed",
-        "  pause='wrok.*' gives no window: it makes sense at no point of the control",
-        "  duplicate='work.a' gives no window: it makes sense at no point of the control",
+        "  smtp.send was asked for, and the control doesn't pass it",
+        "  lost_ack='smtp.send' gives no window: it makes sense at no point of the control",
+        "  duplicate='work.a' gives no window: duplicate needs an attached call, named as pkg.module:function",
     ]
+
+
+GLOBS = {
+    "'work.*', pause='wrok.*'": ["wrok.*"],
+    "['work.*', 'wrok.*']": ["wrok.*"],
+    "lost_ack={'work.*': OSError, 'wrok.*': ValueError}": ["wrok.*"],
+    "delay={'work.*': 0.01, 'wrok.?': 0.01}": ["wrok.?"],
+    "['work.*', '!wrok.b*']": ["!wrok.b*"],
+    "['work.*', '!work.b*']": [],
+    "['*', '!work.b*'], pause='work.a'": [],
+    "['work.*'], pause=['work.*', '!work.a*']": [],
+    "['work.a'], pause=['wrok.*', 'work.?', 'wokr.*'], error={'wrok.*': OSError}": ["wrok.*", "wokr.*"],
+}
+
+
+@pytest.mark.parametrize("asked", GLOBS)
+def test_a_glob_that_matches_nothing(run: Run, asked: str) -> None:
+    marks = f"pytest.mark.crash_windows({asked})"
+    lines = section(run(TWO_POINTS.replace("MARKS", marks), "-o", "crashwindow_points=!nothing.*"))
+    notes = [line for line in lines if line.startswith("  '") or "gives no window" in line]
+    assert notes == [f"  {glob!r} matches no point that the control passed" for glob in GLOBS[asked]]
+
+
+def test_a_glob_of_the_options_need_not_match_everywhere(run: Run) -> None:
+    marks = "pytest.mark.crash_windows"
+    result = run(TWO_POINTS.replace("MARKS", marks), "-o", "crashwindow_points=work.*\nother.*\n!third.*")
+    assert section(result) == ["1 sweep: 2 windows exist, 2 explored, 2 fired, 2 passed (passed: crash 2/2)"]
+
+
+def test_a_duplicate_of_what_is_no_attached_call(run: Run) -> None:
+    source = TWO_POINTS.replace("MARKS", "pytest.mark.crash_windows(duplicate='work.a')")
+    result = run(source)
+    result.stdout.fnmatch_lines(["duplicate='work.a' gives no window: duplicate needs an attached call, named as *"])
+    assert "one that the sweep asks for" not in result.stdout.str()
+    result = run(source.replace("duplicate=", "pause='subprocess.*', duplicate="))
+    result.stdout.fnmatch_lines(
+        [
+            "no point of the control is one that the sweep asks for (subprocess.*, work.a).",
+            "duplicate='work.a' gives no window: duplicate needs an attached call, named as *",
+        ]
+    )
 
 
 def test_where_no_kind_has_one_the_error_says_it_all(run: Run) -> None:

@@ -24,12 +24,24 @@ class Remembering(Tracker):
         self.seen: list[tuple[str, tuple[object, ...]]] = []
         self.at: dict[str, BaseException | Action] = {}
 
-    def passed(self, point: str, arguments: Sequence[object] = (), of_cpython: bool = False) -> Action | None:
+    def passed(
+        self,
+        point: str,
+        arguments: Sequence[object] = (),
+        of_cpython: bool = False,
+        later: list[float] | None = None,
+    ) -> Action | None:
         self.seen.append((point, tuple(arguments)))
         action = self.at.get(point)
         if isinstance(action, BaseException):
             raise action
         return action
+
+    def complain(self, text: str) -> None:
+        self.complaints.append(text)
+
+    def rebound(self, call: str, names: int) -> None:
+        """Tests look at what was attached instead."""
 
     def points(self) -> list[str]:
         """The points passed so far, without the module's name; and forgets them."""

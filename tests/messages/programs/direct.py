@@ -45,7 +45,15 @@ def sweep(windows, **more):
         "message": "",
         "failure": "",
     }
-    told = {"explored": len(windows), "stopped": "", "notes": [], "listed": [], "control": [], "points": points}
+    told = {
+        "explored": len(windows),
+        "stopped": "",
+        "notes": [],
+        "listed": [],
+        "rebound": {},
+        "control": [],
+        "points": points,
+    }
     return {**known, **told, "windows": windows, **more}
 
 

@@ -27,5 +27,12 @@ class Failing(pytest_crashwindow.Probe):
         raise KeyError("no such queue")
 
 
+class Late(pytest_crashwindow.Probe):
+    name, calls = "late", ("shop.send",)
+
+    def install(self, site):
+        site.when_imported("wave", lambda module: {}["no such queue"])
+
+
 def pytest_crashwindow_probes(config):
-    return [Attaching(), Replacing(), Failing()]
+    return [Attaching(), Replacing(), Failing(), Late()]

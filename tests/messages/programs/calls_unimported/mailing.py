@@ -1,0 +1,3 @@
+class Mailer:
+    def send(self):
+        pass
