@@ -119,13 +119,17 @@ def test_with_two_workers_it_is_written_once_and_says_the_same(pytester: pytest.
 
 
 INTERRUPTS = """
-    import os, pytest
+    import pytest
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logreport(report):
-        ended = report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown"
-        if ended and "PYTEST_XDIST_WORKER" not in os.environ:
-            raise KeyboardInterrupt
+    def pytest_configure(config):
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(Interrupts())
+
+    class Interrupts:
+        @pytest.hookimpl(trylast=True)
+        def pytest_runtest_logreport(self, report):
+            if report.nodeid.endswith("work.b+1:crash]") and report.when == "teardown":
+                raise KeyboardInterrupt
 """
 
 
