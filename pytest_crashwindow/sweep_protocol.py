@@ -374,7 +374,7 @@ class SweepProtocol(Protocol):
         if failed:
             failed.sections.insert(0, ("crashwindow", story.of_control(self.item, failed, control.verdict)))
         if failed or not last.skipped:
-            verdict = f"control {control.verdict}"
+            verdict = "control " + control.verdict
         else:
             verdict = "control xfailed" if hasattr(last, "wasxfail") else "skipped"
         last.__dict__["crashwindow_sweep"] = self._summary({}, verdict, failed or last)
