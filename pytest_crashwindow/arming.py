@@ -167,23 +167,20 @@ def refuse_misspelt(faults: Faults, keywords: Mapping[str, Any], target: Callabl
     __tracebackhide__ = True
     markers = [f"{name}{SUFFIX}" for name in faults.names]
     for name in keywords:
-        if takes(target, name):
+        if _takes(target, name):
             continue
         near = difflib.get_close_matches(name, markers, 1, 0.75 if name.endswith(SUFFIX) else 0.85)
-        if near or not takes(target, None):
+        if near or not _takes(target, None):
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise BadOption(f"{name}: neither a fault nor an argument of the target{hint} Faults: {', '.join(markers)}")
 
 
-def takes(target: Callable[..., Any], name: str | None, unknown: bool = True) -> bool:
-    """Whether a callable has a parameter of this name; for None, whether it takes keywords of any name.
-
-    `unknown` of one whose parameters can't be read.
-    """
+def _takes(target: Callable[..., Any], name: str | None) -> bool:
+    """Whether a callable has a parameter of this name; for None, whether it takes keywords of any name."""
     try:
         parameters = inspect.signature(target, follow_wrapped=False).parameters
     except (TypeError, ValueError):
-        return unknown
+        return True
     return name in parameters or (name is None and any(p.kind is p.VAR_KEYWORD for p in parameters.values()))
 
 

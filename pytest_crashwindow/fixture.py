@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import os
 import random
 import sys
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .arming import Faults, armed_for_life, check_calls, named_calls, names_of, refuse_misspelt, takes
+from .arming import Faults, armed_for_life, check_calls, named_calls, names_of, refuse_misspelt
 from .clock import Clock
 from .connections import OpenedAt
 from .effects import Effects
@@ -101,7 +102,7 @@ class CrashWindow:
         `crashwindow_life_timeout` seconds. `name=` is the life's, unless the target has a parameter of that name.
         """
         __tracebackhide__ = True
-        return self._start(target, args, kwargs, _taken_name(target, kwargs)).wait_idle()
+        return self._start(target, args, kwargs, _taken_name(target, args, kwargs)).wait_idle()
 
     def start(self, target: Callable[..., Any], /, *args: Any, name: str | None = None, **kwargs: Any) -> Life:
         """Run `target` in a new process in the background; see `run`. `name` is the life's."""
@@ -147,7 +148,7 @@ class CrashWindow:
         Raises TooManyDeaths after `max_lives` deaths.
         """
         __tracebackhide__ = True
-        deaths, armed, name = [], self._taken_from(kwargs), _taken_name(target, kwargs)
+        deaths, armed, name = [], self._taken_from(kwargs), _taken_name(target, args, kwargs)
         for _ in range(max_lives):
             life = self._start(target, args, kwargs, name, armed).wait_idle()
             if life.now not in ("crashed", "killed"):
@@ -333,9 +334,14 @@ def _refuse_unsupported() -> None:
         raise UnsupportedPlatform
 
 
-def _taken_name(target: Callable[..., Any], keywords: dict[str, Any]) -> str | None:
-    """The life's name from the keywords of a target; one that takes `name` itself gets it."""
-    return None if takes(target, "name", unknown=False) else keywords.pop("name", None)
+def _taken_name(target: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> str | None:
+    """The life's name from the keywords of a target; one that still waits for a `name` of its own gets it."""
+    try:
+        signature = inspect.signature(target)
+        waits = "name" in signature.parameters.keys() - signature.bind_partial(*args).arguments.keys()
+    except (TypeError, ValueError):  # nobody can tell, or the life will
+        waits = False
+    return None if waits else keywords.pop("name", None)
 
 
 def _name_of(target: object) -> str:

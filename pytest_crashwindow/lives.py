@@ -177,7 +177,7 @@ class Life:
     @property
     def raised(self) -> str:
         """The exception in one line."""
-        return self._last_line()
+        return self._headline()
 
     @property
     def crashed(self) -> bool:

@@ -135,10 +135,6 @@ class Selection:
         # What the ini excludes, a glob doesn't bring back; its name does.
         return any(matches(pattern, point) and not (excluded and is_glob(pattern)) for pattern in asked)
 
-    def leaves_out(self, point: str) -> bool:
-        """Whether the sweep's own globs speak of a point that isn't wanted."""
-        return any(matches(pattern.removeprefix("!"), point) for pattern in self.also)
-
     def wants_event_of_cpython(self, event: str) -> bool:
         """CPython raises well over a hundred events; they count only where they are spelled out."""
         if names_it(self.also, event):

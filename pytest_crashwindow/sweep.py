@@ -62,7 +62,7 @@ class SweepPlan:
     excluded: tuple[str, ...] = ()
     """what the marker itself leaves out, without the `!`"""
     globs: tuple[str, ...] = ()
-    """the globs that the marker itself gives, also those that leave out, with their `!`"""
+    """the globs that the marker itself gives, without those that leave out"""
 
     def fault_at(self, name: str, point: str, calls: frozenset[str]) -> Fault | None:
         """The fault of this name that the sweep tries at a point."""
@@ -99,7 +99,7 @@ class SweepPlan:
     def idle_globs(self, passed: Iterable[str]) -> list[str]:
         """Globs of the marker that match none of these points, which may be slips of the pen as well."""
         points = set(passed)
-        return [glob for glob in self.globs if not any(matches(glob.removeprefix("!"), point) for point in points)]
+        return [glob for glob in self.globs if not any(matches(glob, point) for point in points)]
 
     def without_call(self, hits: Sequence[Hit], calls: frozenset[str]) -> dict[str, str]:
         """Faults that act on attached calls only and were asked for at other points -> the pattern."""
@@ -145,9 +145,9 @@ def plan_from(args: Sequence[Any], kwargs: Mapping[str, Any], faults: Faults, de
 
 
 def _globs_of(kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """The globs of all kinds, also those that leave out."""
-    given = [name for kind in kinds for name in (*(p for p, _ in kind.faults), *(f"!{p}" for p in kind.unwanted))]
-    return tuple(dict.fromkeys(name for name in given if is_glob(name)))
+    """The globs of all kinds, without those that leave out."""
+    given = [pattern for kind in kinds for pattern, _ in kind.faults]
+    return tuple(dict.fromkeys(pattern for pattern in given if is_glob(pattern)))
 
 
 def _patterns(kinds: Sequence[Kind]) -> list[str]:

@@ -148,7 +148,7 @@ class SweepProtocol(Protocol):
             return self._control_failed(control)
         hits = control.world.hits()
         self._progress.rebound = control.world.rebound()
-        idle = self._plan.idle_globs({*(hit.point for hit in hits), *control.world.left_out()})
+        idle = self._plan.idle_globs({hit.point for hit in hits})
         self._progress.happened = Control.of(timeline.entries(control.world, self.effects()), self.disk())
         if self.engine.settings.report:
             self._progress.control = self.story(control)["timeline"]

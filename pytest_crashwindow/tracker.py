@@ -10,6 +10,7 @@ This module runs inside lives: standard library only.
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import os
 import signal
@@ -34,7 +35,7 @@ from .windows import escape
 
 # The originals: probes and code under test may replace them.
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
-_open, _read, _write = open, os.read, os.write
+_open, _read, _write, _fstat = open, os.read, os.write, os.fstat
 _sleep = time.sleep
 _exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
@@ -74,6 +75,24 @@ class Lifeline:
     """descriptor: a held thread reads a byte to go on"""
     stacks: Path
     """file that gets the stacks of all threads before a stop"""
+
+    def __post_init__(self) -> None:
+        self._pipes = {fd: _file_of(fd) for fd in (self.wake, self.resume)}
+
+    def say(self, note: bytes) -> None:
+        """Tell the starter, as far as the code under test has left a way open. Raises OSError."""
+        self._check(self.wake)
+        _write(self.wake, note)
+
+    def listen(self) -> None:
+        """Wait for the starter. Raises OSError if the code under test closed the way."""
+        self._check(self.resume)
+        _read(self.resume, 1)
+
+    def _check(self, fd: int) -> None:
+        """Programs that close all descriptors open others, which get the old numbers."""
+        if _file_of(fd) != self._pipes[fd]:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class Tracker:
@@ -249,10 +268,7 @@ class Tracker:
                 self._busy.discard(thread)
 
     def _named(self, point: str, of_cpython: bool) -> str | None:
-        wanted = self._wanted(point, of_cpython)
-        self._names[point] = escape(point) if wanted else None
-        if not (wanted or of_cpython) and self._orders.selection.leaves_out(point):
-            self._told.append({"left_out": point})
+        self._names[point] = escape(point) if self._wanted(point, of_cpython) else None
         return self._names[point]
 
     def _me(self, thread: int) -> str:
@@ -340,15 +356,15 @@ class Tracker:
         self._note_stop(b"S")
         _killpg(_getpgrp(), signal.SIGSTOP)
         # Another thread may take the signal, and this one run on for a moment.
-        with contextlib.suppress(OSError):  # the code under test closed all descriptors
-            _read(self._lifeline.resume, 1)
+        with contextlib.suppress(OSError):
+            self._lifeline.listen()
 
     def hold_thread(self, also_at: tuple[str, ...]) -> None:
         hold = (also_at, threading.Event())
         self._holds.append(hold)
         self._note_stop(b"H")
         try:
-            _read(self._lifeline.resume, 1)
+            self._lifeline.listen()
         except OSError:
             self._fail("a thread can't be held where the code under test closed all descriptors")
         self._holds.remove(hold)
@@ -363,7 +379,16 @@ class Tracker:
         with contextlib.suppress(OSError), _open(self._lifeline.stacks, "w") as file:
             faulthandler.dump_traceback(file, all_threads=True)
         with contextlib.suppress(OSError):
-            _write(self._lifeline.wake, how)
+            self._lifeline.say(how)
+
+
+def _file_of(fd: int) -> tuple[int, int] | None:
+    """Which file a descriptor leads to; None for none."""
+    try:
+        status = _fstat(fd)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _is_due(armed: Armed, ordinal: int, count: int) -> bool:

@@ -93,10 +93,6 @@ class World:
         """Why lives couldn't put points in place."""
         return list(dict.fromkeys(entry["complaint"] for entry in self._told_by_lives() if "complaint" in entry))
 
-    def left_out(self) -> set[str]:
-        """Points that were passed and that the sweep's globs, or those of the options, leave out."""
-        return {entry["left_out"] for entry in self._told_by_lives() if "left_out" in entry}
-
     def tell_rebound(self, call: str, names: int) -> None:
         """From the test body's process, as lives do: under how many names a call was replaced."""
         Ledger(self.directory / "told").append({"rebound": call, "names": names})

@@ -88,6 +88,7 @@ def unfinished(test: str, windows: list[Window]) -> dict[str, Any]:
         "explored": len(windows),
         "stopped": "the run ended before the sweep did",
         "notes": [],
+        "rebound": {},
         "points": [],
         "control": [],
         "message": "",

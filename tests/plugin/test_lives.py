@@ -484,7 +484,7 @@ def _in_a_group() -> None:
 def test_the_timeline_has_the_type_and_the_first_line_of_an_exception(
     crashwindow: Any, target: Callable[[], None], told: str
 ) -> None:
-    crashwindow.run(target)
+    assert crashwindow.run(target).outcome == "raised"
     ends = [event["error"] for event in crashwindow._world.events() if event["event"] == "ended"]
     assert ends == [told]
 
