@@ -36,6 +36,14 @@ def test_delivered_once(crashwindow, home, half):
     assert scenario.holds(home)
 """
 
+_BY_HAND = """
+from pathlib import Path
+from benchmarks import sweeping
+
+def test_all_windows(tmp_path):
+    Path("seconds").write_text(str(sweeping.loop(tmp_path, {windows})))
+"""
+
 _WATCH = """
 import json, time
 from pathlib import Path
@@ -72,7 +80,7 @@ def compare(windows: int, fresh: int) -> None:
         interpreters = _by_interpreters(Path(folder), some) / len(some) * len(ids)
         pytests = _by_pytests(Path(folder), some) / len(some) * len(ids)
     rows = [
-        ("by hand: fork, run, SIGKILL, fork, recover", by_hand),
+        ("by hand, a loop in a test: fork, run, SIGKILL, fork, recover", by_hand),
         ("the plugin's sweep, each window a test report", swept),
         (f"two bare interpreters for each window: run, recover ({len(some)} measured)", interpreters),
         (f"the same test, a fresh interpreter with pytest for each window ({len(some)} measured)", pytests),
@@ -84,24 +92,24 @@ def _by_plugin(folder: Path, windows: int) -> tuple[list[str], float]:
     (folder / "test_swept.py").write_text(_TEST.format(halves=HALVES))
     (folder / "conftest.py").write_text(_WATCH.format(most=windows // len(HALVES)))
     _pytest(folder, "test_swept.py")
+    (folder / "conftest.py").unlink()
     swept = json.loads((folder / "swept.json").read_text())
     assert swept["outcomes"] == ["passed"] * len(HALVES)
     return swept["windows"] * len(HALVES), swept["seconds"]
 
 
 def _by_pytests(folder: Path, windows: list[str]) -> float:
-    (folder / "conftest.py").unlink()
     began = time.perf_counter()
     for window in windows:
         _pytest(folder, f"test_swept.py::test_delivered_once[{HALVES[0]}-{window}:crash]")
     return time.perf_counter() - began
 
 
-def _pytest(folder: Path, what: str) -> None:
+def _pytest(folder: Path, what: str, *more: str) -> None:
     others = ("randomly", "asyncio", "anyio", "xdist")
     options = ["-q", "-p", "no:cacheprovider", *(part for name in others for part in ("-p", f"no:{name}"))]
     subprocess.run(
-        [sys.executable, "-m", "pytest", *options, what],
+        [sys.executable, "-m", "pytest", *options, what, *more],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         stdout=subprocess.PIPE,
@@ -110,6 +118,13 @@ def _pytest(folder: Path, what: str) -> None:
 
 
 def _by_hand(folder: Path, windows: list[str]) -> float:
+    (folder / "test_by_hand.py").write_text(_BY_HAND.format(windows=windows))
+    _pytest(folder, "test_by_hand.py", "-p", "no:crashwindow")
+    return float((folder / "seconds").read_text())
+
+
+def loop(folder: Path, windows: list[str]) -> float:
+    """What one would write by hand into a test; the seconds it takes."""
     pristine, home = folder / "pristine", folder / "home"
     scenario.prepare(pristine)
     began = time.perf_counter()
@@ -138,6 +153,7 @@ def _in_fork(home: Path, window: str | None = None) -> int:
 
 def _by_interpreters(folder: Path, windows: list[str]) -> float:
     pristine, home = folder / "pristine", folder / "home"
+    scenario.prepare(pristine)
     run = [sys.executable, "-m", "benchmarks.scenario", str(home)]
     began = time.perf_counter()
     for window in windows:
