@@ -21,6 +21,7 @@ _VARIES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^(?:E )?[ ~^]*[~^][ ~^]*\n", ""),  # where in the line it happened, which versions of Python tell differently
     (r"-- \S+(?=pytest_crashwindow/plugin\.py:)", "-- "),
     (r'(pytest_crashwindow/\w+\.py(?::|", line ))\d+', r"\g<1>1"),
+    (r"^(/python/\S+\.py):\d+(?=: in )", r"\g<1>:1"),
     (r"[ \t]+$", ""),
 )
 
