@@ -6,3 +6,6 @@ import os
 
 # anyio's pytest plugin, which comes with httpx, doubles the start of every pytest, and hundreds are started.
 os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} -p no:anyio".strip()
+
+# Without bytecode each of them would compile the plugin anew, which no installed package has to.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
