@@ -25,7 +25,8 @@ class OpenedAt:
     """Notes the caller of every new connection between `watch` and `forget`."""
 
     def __init__(self) -> None:
-        self._where: dict[str, str] = {}
+        self._noted: dict[str, tuple[str, int]] = {}
+        """file and line of the latest caller for each database, as it was named and from where"""
         self._original: Callable[..., None] | None = None
         self._noting = True
 
@@ -39,14 +40,23 @@ class OpenedAt:
             __tracebackhide__ = True
             original(connection, *args, **kwargs)
             if self._noting:
-                self._note(args[0] if args else kwargs.get("database"), sys._getframe(1))
+                self._note(_text_of(args[0] if args else kwargs.get("database")), sys._getframe(1))
 
         self._original = original
         with thawed(sqlite3.Connection):
             sqlite3.Connection.__init__ = __init__  # type: ignore[method-assign, assignment]
 
-    def _note(self, database: object, caller: FrameType) -> None:
-        self._where[_path_of(database)] = _caller(caller)
+    def _note(self, database: str, caller: FrameType | None) -> None:
+        """On the path of every connection, so what it means is found out when somebody has to know."""
+        while caller is not None and caller.f_code.co_filename.startswith(_LIBRARY):
+            caller = caller.f_back
+        if not database.startswith("/"):
+            database = _absolute(database)
+        self._noted[database] = (caller.f_code.co_filename, caller.f_lineno) if caller is not None else ("?", 0)
+
+    def _where(self) -> dict[str, str]:
+        """Files with an open or once open connection: where it was opened."""
+        return {os.path.realpath(path): f"at {file}:{line}" for path, (file, line) in self._noted.items()}
 
     def rest(self) -> None:
         """Note no more in this process: it is a life, from which none is forked."""
@@ -60,7 +70,7 @@ class OpenedAt:
             with thawed(sqlite3.Connection):
                 sqlite3.Connection.__init__ = self._original  # type: ignore[method-assign]
             self._original = None
-        self._where.clear()
+        self._noted.clear()
 
     def refuse_open_ones(self, below: Collection[Path] = ()) -> None:
         """Raise OpenConnection if a database is open in this process, naming where it was opened.
@@ -75,7 +85,8 @@ class OpenedAt:
         if not paths:
             return
         elsewhere = "before this test, or not by sqlite3"
-        opened = [f"{path}, opened {self._where.get(path, elsewhere)}" for path in paths]
+        where = self._where()
+        opened = [f"{path}, opened {where.get(path, elsewhere)}" for path in paths]
         what = f"a database connection is open ({'; '.join(opened)})"
         if below:
             raise OpenConnection(
@@ -89,16 +100,10 @@ class OpenedAt:
         )
 
 
-def _path_of(database: object) -> str:
-    """The file that a connection's first argument means, as the system names it."""
-    text = os.fsdecode(database) if isinstance(database, str | bytes | os.PathLike) else ""
-    if text.startswith("file:"):
-        parts = urlsplit(text)
-        text = unquote(parts.path)
-    return os.path.realpath(text)
+def _text_of(database: object) -> str:
+    return os.fsdecode(database) if isinstance(database, str | bytes | os.PathLike) else ""
 
 
-def _caller(frame: FrameType | None) -> str:
-    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
-        frame = frame.f_back
-    return f"at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "at ?"
+def _absolute(name: str) -> str:
+    """The file that a relative name or a URI means, seen from here and now."""
+    return os.path.abspath(unquote(urlsplit(name).path) if name.startswith("file:") else name)

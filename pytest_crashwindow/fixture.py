@@ -148,12 +148,13 @@ class CrashWindow:
         Raises TooManyDeaths after `max_lives` deaths.
         """
         __tracebackhide__ = True
-        deaths, armed, name = [], self._taken_from(kwargs), _taken_name(target, args, kwargs)
+        lives, armed, name = list[Life](), self._taken_from(kwargs), _taken_name(target, args, kwargs)
         for _ in range(max_lives):
             life = self._start(target, args, kwargs, name, armed).wait_idle()
             if life.now not in ("crashed", "killed"):
                 return life
-            deaths.append(f"{life.name}: {life.now} at {life.window or (life.hits or ['its start'])[-1]}")
+            lives.append(life)
+        deaths = [f"{life.name}: {life.now} at {life.window or (life.hits or ['its start'])[-1]}" for life in lives]
         raise TooManyDeaths(
             f"{_name_of(target)!r} died in every life (max_lives={max_lives}):\n  " + "\n  ".join(deaths)
         )
@@ -231,14 +232,17 @@ class CrashWindow:
                 self._snapshots.take(path)
         check_unimported(self.plan.calls)
 
+    def restore_state(self) -> None:
+        """In the guard, before each world: the state is as it was after set-up."""
+        if self.plan.sweep:
+            self._snapshots.restore()
+
     def enter_world(self, world: World, compare: Callable[[str, object], None]) -> None:
         """In a world's process: from here on lives belong to this world.
 
         `compare(name, value)` remembers a value of the control, or asserts that it is the same.
         """
         self._compare = compare
-        if self.plan.sweep:
-            self._snapshots.restore()
         world.make()
         self._world, self._in_world = world, True
         self._set_up = len(self.lives)
@@ -296,7 +300,7 @@ class CrashWindow:
 
     def _fork(self, name: str, target: Callable[[], Any]) -> Life:
         files = self._world.files_of(name)
-        files.directory.mkdir(parents=True)
+        os.makedirs(files.directory)
         woken, wake = os.pipe()
         resumed, resume = os.pipe()
         main = self._main(target, name, wake, resumed)
@@ -336,6 +340,8 @@ def _refuse_unsupported() -> None:
 
 def _taken_name(target: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> str | None:
     """The life's name from the keywords of a target; one that still waits for a `name` of its own gets it."""
+    if "name" not in keywords:
+        return None
     try:
         signature = inspect.signature(target)
         waits = "name" in signature.parameters.keys() - signature.bind_partial(*args).arguments.keys()

@@ -22,14 +22,18 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from .errors import CrashWindowError, WorldBroken
+from .record import file_of, out_of_the_way
+
+Done = Callable[[], None]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_IDLE = 0.008  # seconds without anything to do after which the next child is forked ahead
 _PATIENCE = 30.0  # seconds for processes to be gone after SIGKILL; one in an uninterruptible call may need them
 
 
@@ -46,28 +50,42 @@ def fork_quietly() -> int:
         return os.fork()
 
 
+def let_others_run() -> None:
+    """A process that was just forked waits for the processor of its parent, even if there are others."""
+    if hasattr(os, "sched_yield"):
+        os.sched_yield()
+
+
 class Guard:
     """A guard process and its end in the process that made it.
 
-    `child_main(order)` runs in each child that `fork` asks for, which it makes the leader of a process
-    group; `prepare()` runs once in the guard;
+    `child_main(order, done)` runs in each child that `fork` asks for, which it makes the leader of a process
+    group; calling `done()` there announces the end, see `end`. `prepare()` runs once in the guard, and
+    `before_each()` before a child gets its order;
     `debris` is a directory that the guard removes if the process that made it dies.
     """
 
     def __init__(
-        self, child_main: Callable[[Any], None], debris: Path, prepare: Callable[[], None] = lambda: None
+        self,
+        child_main: Callable[[Any, Done], None],
+        debris: Path,
+        prepare: Callable[[], None] = lambda: None,
+        before_each: Callable[[], None] = lambda: None,
     ) -> None:
         orders, self._orders = os.pipe()
         self._events, events = os.pipe()
+        # A pipe of its own: the end of the other one tells that the guard is gone, whoever holds this one.
+        self._said, said = os.pipe()
         self._unread: list[bytes] = []
-        self._rest = b""
+        self._rest = {self._events: b"", self._said: b""}
+        self._clearing = False
         self.pid = fork_quietly()
         if self.pid == 0:
-            os.close(self._orders)
-            os.close(self._events)
-            _Keeper(orders, events, child_main, debris).serve(prepare)
-        os.close(orders)
-        os.close(events)
+            for fd in (self._orders, self._events, self._said):
+                os.close(fd)
+            _Keeper(orders, events, said, child_main, before_each, debris).serve(prepare)
+        for fd in (orders, events, said):
+            os.close(fd)
         try:
             self._expect("ready", None)
         except BaseException:
@@ -80,25 +98,41 @@ class Guard:
         return self._events
 
     def fork(self, order: object = None) -> int:
-        """Fork a child of the guard; its pid."""
+        """Fork a child of the guard; its pid. Raises CrashWindowError if `before_each` fails."""
         self._order({"fork": order})
+        self.await_clear()
         return int(self._expect("forked", None)["pid"])
 
     def clear(self) -> None:
-        """Kill everything below the guard; returns when it is gone."""
+        """Kill everything below the guard: it is gone before the next child, or when `await_clear` returns."""
         self._order({"clear": True})
-        self._expect("cleared", _PATIENCE + 5)
+        self._clearing = True
+
+    def await_clear(self) -> None:
+        """Wait until what `clear` kills is gone."""
+        if self._clearing:
+            self._expect("cleared", _PATIENCE + 5)
+            self._clearing = False
 
     def change(self, pid: int, timeout: float | None) -> int | None:
         """The next wait status (stop or end) of a child, or None if `timeout` seconds bring none."""
+        event = self._next_of(pid, ("status",), timeout)
+        return None if event is None else int(event["status"])
+
+    def end(self, pid: int, timeout: float) -> int | Literal["done"] | None:
+        """As `change`; but `"done"` as soon as a child says that nothing is left for it to do but end."""
+        event = self._next_of(pid, ("status", "done"), timeout)
+        if event is None or event["event"] == "status":
+            return None if event is None else int(event["status"])
+        return "done"
+
+    def _next_of(self, pid: int, kinds: Sequence[str], timeout: float | None) -> dict[str, Any] | None:
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             event = self._next(left)
-            if event is None:
-                return None
-            if event.get("pid") == pid and event["event"] == "status":
-                return int(event["status"])
+            if event is None or (event.get("pid") == pid and event["event"] in kinds):
+                return event
 
     def end_of(self, pid: int) -> int | None:
         """The wait status with which a child ended, or None.
@@ -120,6 +154,7 @@ class Guard:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         os.close(self._events)
+        os.close(self._said)
 
     def _order(self, order: dict[str, Any]) -> None:
         try:
@@ -144,13 +179,16 @@ class Guard:
         while not self._unread:
             ready = select.poll()
             ready.register(self._events, select.POLLIN)
-            if not ready.poll(None if timeout is None else timeout * 1000):
+            ready.register(self._said, select.POLLIN)
+            fds = {fd for fd, _ in ready.poll(None if timeout is None else timeout * 1000)}
+            if not fds:
                 return None
-            data = os.read(self._events, 65536)
-            if not data:
-                raise WorldBroken("the guard process ended; was it killed from outside?")
-            *lines, self._rest = (self._rest + data).split(b"\n")
-            self._unread += lines
+            for fd in sorted(fds, key=(self._said, self._events).index):  # what a child says comes before its end
+                data = os.read(fd, 65536)
+                if not data and fd == self._events:
+                    raise WorldBroken("the guard process ended; was it killed from outside?")
+                *lines, self._rest[fd] = (self._rest[fd] + data).split(b"\n")
+                self._unread += lines
         event: dict[str, Any] = json.loads(self._unread.pop(0))
         if event["event"] == "failed":
             raise CrashWindowError(event["text"])
@@ -160,12 +198,22 @@ class Guard:
 class _Keeper:
     """The guard's own side."""
 
-    def __init__(self, orders: int, events: int, child_main: Callable[[Any], None], debris: Path) -> None:
-        self._orders, self._events, self._child_main = orders, events, child_main
+    def __init__(
+        self,
+        orders: int,
+        events: int,
+        said: int,
+        child_main: Callable[[Any, Done], None],
+        before_each: Callable[[], None],
+        debris: Path,
+    ) -> None:
+        self._orders, self._events, self._said = orders, events, out_of_the_way(said)
+        self._said_to = file_of(self._said)
+        self._child_main, self._before_each = child_main, before_each
         self._debris: Path | None = debris
         self._groups: list[int] = []
         self._ends: dict[int, int] = {}
-        self._cleared = 0
+        self._forked = 0
         self._spare: tuple[int, int] | None = None
         """a child that waits for its order, and the descriptor to write that to"""
 
@@ -195,16 +243,21 @@ class _Keeper:
         self._former_sigchld = signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def _prepare(self, prepare: Callable[[], None]) -> None:
-        try:
-            prepare()
+        if self._succeeds(prepare, "could not prepare lives"):
             # A collection in a child would touch every object, and so copy the memory that a fork shares.
             gc.freeze()
+            self._tell("ready")
+
+    def _succeeds(self, action: Callable[[], None], else_said: str) -> bool:
+        try:
+            action()
         except CrashWindowError as error:
             self._tell("failed", text=str(error))
+            return False
         except BaseException:
-            self._tell("failed", text=f"the plugin could not prepare lives:\n{traceback.format_exc()}")
-        else:
-            self._tell("ready")
+            self._tell("failed", text=f"the plugin {else_said}:\n{traceback.format_exc()}")
+            return False
+        return True
 
     def _loop(self) -> None:
         ready = select.poll()
@@ -212,7 +265,10 @@ class _Keeper:
         ready.register(self._woken, select.POLLIN)
         rest = b""
         while True:
-            fds = {fd for fd, _ in ready.poll()}
+            wants_spare = self._spare is None and self._forked > 1  # a test that is no sweep has one child only
+            fds = {fd for fd, _ in ready.poll(_IDLE * 1000 if wants_spare else None)}
+            if wants_spare and not fds:
+                self._spare = self._fork_waiting()  # the next one, while this one runs
             if self._woken in fds:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._woken, 4096)
@@ -231,27 +287,29 @@ class _Keeper:
 
     def _obey(self, order: dict[str, Any]) -> None:
         if "clear" in order:
-            kill_descendants(self._groups)
-            self._tell("cleared")
-            self._cleared += 1
-            if self._cleared == 1:
-                return  # a test that is no sweep has one world only
-            if self._spare is not None:
-                os.close(self._spare[1])
-            self._spare = self._fork_waiting()  # the next one, while pytest reports the last
+            self._clear()
         elif "ask" in order:
             self._report_changes()
             self._tell("answer", status=self._ends.get(order["ask"]))
-        else:
+        elif self._succeeds(self._before_each, "could not make the state as it was after set-up"):
             self._fork(order["fork"])
+
+    def _clear(self) -> None:
+        spare = self._spare[0] if self._spare else None
+        kill_descendants(self._groups, spared=spare)
+        if spare is not None and not _exists(spare):
+            self._forget_spare()
+        self._tell("cleared")
 
     def _fork(self, order: object) -> None:
         pid, orders = self._spare or self._fork_waiting()
         self._spare = None
+        self._groups.append(pid)
         with contextlib.suppress(BrokenPipeError):  # it was killed; its end is told as any other
             os.write(orders, json.dumps(order).encode())
         os.close(orders)
         self._tell("forked", pid=pid)
+        self._forked += 1
 
     def _fork_waiting(self) -> tuple[int, int]:
         waiting, orders = os.pipe()
@@ -260,7 +318,6 @@ class _Keeper:
             os.close(orders)
             self._become_child(waiting)
         os.close(waiting)
-        self._groups.append(pid)
         return pid, orders
 
     def _become_child(self, waiting: int) -> NoReturn:
@@ -276,11 +333,16 @@ class _Keeper:
             order = os.read(waiting, 65536)
             os.close(waiting)
             if order:  # else the guard is gone
-                self._child_main(json.loads(order))
+                self._child_main(json.loads(order), self._done)
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(70)  # the child's main ends the process itself; coming here is a failure
+
+    def _done(self) -> None:
+        """In a child: say it, unless the code under test has closed the pipe; the end itself tells as well."""
+        if file_of(self._said) == self._said_to:
+            os.write(self._said, json.dumps({"event": "done", "pid": os.getpid()}).encode() + b"\n")
 
     def _report_changes(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -288,9 +350,18 @@ class _Keeper:
                 pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
                 if pid == 0:
                     return
+                if self._spare and pid == self._spare[0] and not os.WIFSTOPPED(status):
+                    self._forget_spare()
+                    continue
                 if not os.WIFSTOPPED(status):
                     self._ends[pid] = status
                 self._tell("status", pid=pid, status=status)
+
+    def _forget_spare(self) -> None:
+        """Somebody killed it; another one is forked when it is needed."""
+        if self._spare is not None:
+            os.close(self._spare[1])
+            self._spare = None
 
     def _tell(self, event: str, **more: Any) -> None:
         with contextlib.suppress(BrokenPipeError):
@@ -314,23 +385,20 @@ def become_subreaper() -> None:
         _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def kill_descendants(groups: list[int]) -> None:
-    """SIGKILL and reap all that is below this process, parents first, until nothing is left.
+def kill_descendants(groups: list[int], spared: int | None = None) -> None:
+    """SIGKILL and reap all that is below this process but one child, parents first, until nothing is left.
 
     A killed parent's children become ours and are seen in the next round. Where the system can't
     list children, the given process groups and the sessions of lives in them are all we know.
     """
     deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
-        for pid in _children(groups):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        try:
+    # A child stays in the list until it's reaped, which is done here alone, so an empty list is no chance.
+    while (below := [pid for pid in _children(groups) if pid != spared]) and time.monotonic() < deadline:
+        for pid in below:
+            _killed(os.kill, pid)
+        with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        except ChildProcessError:
-            break
-        # Never wait without a limit: a list of children that changes meanwhile may lack one.
         time.sleep(0.0005)
     groups.clear()
 
@@ -340,7 +408,20 @@ def _children(groups: list[int]) -> list[int]:
     try:
         return [int(pid) for pid in listing.read_text().split()]
     except OSError:
-        for group in groups:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(group, signal.SIGKILL)
-        return list(groups)
+        return [group for group in groups if _killed(os.killpg, group) or _killed(os.kill, group)]
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _killed(kill: Callable[[int, int], None], pid: int) -> bool:
+    try:
+        kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

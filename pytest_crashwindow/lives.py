@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 from .blocking import sounds_locked
 from .errors import LifeNotOver, UnattributedDeath, Unpicklable
-from .guard import Guard, fork_quietly
+from .guard import Guard, fork_quietly, let_others_run
 from .living import STACKS_SIGNAL, LifeFiles, Result
 from .record import Fired
 from .stacks import own_part
@@ -49,6 +49,7 @@ class OwnChild:
         self.pid = fork_quietly()
         if self.pid == 0:
             main()
+        let_others_run()  # the child, which otherwise waits until this process has nothing to do
         self._pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else None
 
     @property
@@ -78,7 +79,7 @@ class GuardedChild:
     """A child of a guard of its own: a life that is started outside a world, while fixtures are set up."""
 
     def __init__(self, main: Callable[[], NoReturn], debris: Path) -> None:
-        self._guard = Guard(lambda _: main(), debris)
+        self._guard = Guard(lambda _, __: main(), debris)
         self.pid = self._guard.fork()
 
     @property
@@ -447,8 +448,8 @@ class Life:
     def _ended(self, status: int) -> None:
         __tracebackhide__ = True
         self._result = _read_result(self._files.result)
-        told = self._world.end_of(self.name)
-        if told is not None:  # a life of a fixture, whose end the test body has seen
+        told = self._end_told_before()
+        if told is not None:
             self._close(status, told)
         elif self._result is not None and status == 0:
             if sounds_locked(f"{self._headline()}\n{self._last_line()}"):
@@ -463,6 +464,10 @@ class Life:
             text = self._unattributed(status)
             self._world.blame("unattributed death", text)
             raise UnattributedDeath(f"unattributed death: {text}")
+
+    def _end_told_before(self) -> str | None:
+        """Of a life of a fixture: what became of it, if another process of this test has seen its end."""
+        return self._world.end_of(self.name) if isinstance(self._child, GuardedChild) else None
 
     def _explained(self, status: int) -> bool:
         code = os.waitstatus_to_exitcode(status)
@@ -518,7 +523,7 @@ class Life:
             with contextlib.suppress(OSError):
                 os.close(fd)
         self._wake = -1
-        if self._world.end_of(self.name) is None:
+        if self._end_told_before() is None:
             self._world.tell("ended", self.name, outcome=state, error=self._headline())
 
     def _headline(self) -> str:
@@ -560,22 +565,24 @@ def _loaded(result: Result, name: str) -> Any:
         ) from None
 
 
-def _read_result(path: Path) -> Result | None:
+def _read_result(path: str) -> Result | None:
     try:
-        return Result(**pickle.loads(path.read_bytes()))
+        with open(path, "rb") as file:
+            return Result(**pickle.load(file))
     except FileNotFoundError:
         return None
 
 
-def _text_of(path: Path) -> str:
+def _text_of(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except FileNotFoundError:
         return ""
 
 
-def _size(path: Path) -> int:
+def _size(path: str) -> int:
     try:
-        return path.stat().st_size
+        return os.stat(path).st_size
     except FileNotFoundError:
         return 0

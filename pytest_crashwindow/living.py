@@ -23,7 +23,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 from .record import out_of_the_way
@@ -57,13 +56,13 @@ class Result:
 class LifeFiles:
     """Where a life writes, and where its starter reads."""
 
-    directory: Path
+    directory: str
 
     def __post_init__(self) -> None:
-        self.stdout = self.directory / "stdout"
-        self.stderr = self.directory / "stderr"
-        self.result = self.directory / "result"
-        self.stacks = self.directory / "stacks"
+        self.stdout = f"{self.directory}/stdout"
+        self.stderr = f"{self.directory}/stderr"
+        self.result = f"{self.directory}/result"
+        self.stacks = f"{self.directory}/stacks"
 
 
 def live(

@@ -23,7 +23,7 @@ from typing import Any
 from .windows import unescape
 
 # Kept before any probe replaces them: what the plugin does itself must never be a hit.
-_open, _write, _close, _lseek, _pread = os.open, os.write, os.close, os.lseek, os.pread
+_open, _write, _close, _lseek, _pread, _fstat = os.open, os.write, os.close, os.lseek, os.pread, os.fstat
 
 _SIMPLE = frozenset({str, int, float, bool, type(None), bytes})
 _HIGH = 200  # above the descriptors that programs in tests have
@@ -54,6 +54,15 @@ def out_of_the_way(fd: int) -> int:
         return fd
     _close(fd)
     return high
+
+
+def file_of(fd: int) -> tuple[int, int] | None:
+    """Which file a descriptor leads to; None for none."""
+    try:
+        status = _fstat(fd)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 @dataclass(frozen=True)
@@ -206,10 +215,12 @@ class FiredRecords:
         return sorted(self._read(), key=lambda fired: fired.at)
 
     def _read(self) -> Iterator[Fired]:
-        if not self._directory.is_dir():  # of a world that could not begin
+        try:
+            names = os.listdir(self._directory)
+        except FileNotFoundError:  # of a world that could not begin
             return
-        for path in self._directory.iterdir():
-            with contextlib.suppress(ValueError, TypeError):
-                fields: dict[str, Any] = json.loads(path.read_bytes())
+        for name in names:
+            with contextlib.suppress(ValueError, TypeError), open(f"{self._directory}/{name}", "rb") as file:
+                fields: dict[str, Any] = json.load(file)
                 fields["where"] = tuple((file, line, name) for file, line, name in fields["where"])
                 yield Fired(**fields)

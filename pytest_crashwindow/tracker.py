@@ -30,12 +30,12 @@ from .errors import BadOption
 from .faults.base import Action, Asked, Wait
 from .ledger import Ledger
 from .points import Armed, Selection, matches, split_end
-from .record import ARMED, POINT, Fired, FiredRecords, Trace, line, summary
+from .record import ARMED, POINT, Fired, FiredRecords, Trace, file_of, line, summary
 from .windows import escape
 
 # The originals: probes and code under test may replace them.
 _kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
-_open, _read, _write, _fstat = open, os.read, os.write, os.fstat
+_open, _read, _write = open, os.read, os.write
 _sleep = time.sleep
 _exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
@@ -73,11 +73,11 @@ class Lifeline:
     """descriptor: the life writes a byte before it stops"""
     resume: int
     """descriptor: a held thread reads a byte to go on"""
-    stacks: Path
+    stacks: str
     """file that gets the stacks of all threads before a stop"""
 
     def __post_init__(self) -> None:
-        self._pipes = {fd: _file_of(fd) for fd in (self.wake, self.resume)}
+        self._pipes = {fd: file_of(fd) for fd in (self.wake, self.resume)}
 
     def say(self, note: bytes) -> None:
         """Tell the starter, as far as the code under test has left a way open. Raises OSError."""
@@ -91,7 +91,7 @@ class Lifeline:
 
     def _check(self, fd: int) -> None:
         """Programs that close all descriptors open others, which get the old numbers."""
-        if _file_of(fd) != self._pipes[fd]:
+        if file_of(fd) != self._pipes[fd]:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
@@ -380,15 +380,6 @@ class Tracker:
             faulthandler.dump_traceback(file, all_threads=True)
         with contextlib.suppress(OSError):
             self._lifeline.say(how)
-
-
-def _file_of(fd: int) -> tuple[int, int] | None:
-    """Which file a descriptor leads to; None for none."""
-    try:
-        status = _fstat(fd)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _is_due(armed: Armed, ordinal: int, count: int) -> bool:

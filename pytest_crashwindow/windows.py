@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_PLAIN = re.compile(r"[\w:.\-]", re.ASCII)
+_PLAIN = re.compile(r"[\w:.\-]+", re.ASCII)
 _ESCAPE = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})")
 _STEP = re.compile(r"(?P<point>(?:[\w:.\-]|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8})+)"
                    r"\+(?P<hit>[1-9][0-9]*):(?P<fault>[a-z_]+(?:\.[a-z\-]+)?)", re.ASCII)  # fmt: skip
@@ -18,11 +18,15 @@ _STEP = re.compile(r"(?P<point>(?:[\w:.\-]|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9
 
 def escape(point: str) -> str:
     """The name of a point as it stands in an id."""
+    if _PLAIN.fullmatch(point):
+        return point
     return "".join(c if _PLAIN.match(c) else _escaped(c) for c in point)
 
 
 def unescape(text: str) -> str:
     """The inverse of `escape`."""
+    if "\\" not in text:
+        return text
     return _ESCAPE.sub(lambda m: chr(int(m[1] or m[2] or m[3], 16)), text)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,10 +39,15 @@ class World:
     armed: list[Armed] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._lives, self._trace = self.directory / "lives", self.directory / "trace"
+        self._fired = FiredRecords(self.directory / "fired")
+        self._events, self._told = Ledger(self.directory / "events"), Ledger(self.directory / "told")
+
     def make(self) -> None:
         """Create what lives write to."""
         for name in ("fired", "lives"):
-            (self.directory / name).mkdir(parents=True, exist_ok=True)
+            os.makedirs(self.directory / name, exist_ok=True)
         self.tell("world", "", window=str(self.window) if self.window else None)
 
     def arm(self, faults: Collection[Armed]) -> None:
@@ -48,17 +55,13 @@ class World:
         numbers = {one.index for one in faults}
         self.armed = [*(one for one in self.armed if one.index not in numbers), *faults]
 
-    @property
-    def _events(self) -> Ledger:
-        return Ledger(self.directory / "events")
-
     def files_of(self, life: str) -> LifeFiles:
         """Where a life writes its output and result."""
-        return LifeFiles(self.directory / "lives" / escape(life))
+        return LifeFiles(f"{self._lives}/{escape(life)}")
 
     def hits(self) -> list[Hit]:
         """All hits of all lives, in order."""
-        return read_trace(self.directory / "trace")
+        return read_trace(self._trace)
 
     def hits_of(self, life: str) -> list[str]:
         """The hits of one life, in order, as `POINT+N`."""
@@ -66,7 +69,7 @@ class World:
 
     def fired(self) -> list[Fired]:
         """The records of faults, in order."""
-        return FiredRecords(self.directory / "fired").read()
+        return self._fired.read()
 
     def is_deadly(self, fired: Fired) -> bool:
         """Whether this fault ends its process."""
@@ -78,6 +81,8 @@ class World:
 
     def unfired(self) -> list[Armed]:
         """What was armed and never fired."""
+        if not self.armed:
+            return []
         done = {fired.index for fired in self.fired()}
         return [armed for armed in self.armed if armed.index not in done]
 
@@ -95,14 +100,14 @@ class World:
 
     def tell_rebound(self, call: str, names: int) -> None:
         """From the test body's process, as lives do: under how many names a call was replaced."""
-        Ledger(self.directory / "told").append({"rebound": call, "names": names})
+        self._told.append({"rebound": call, "names": names})
 
     def rebound(self) -> dict[str, int]:
         """Calls that were replaced under each of their names, and how many names those are."""
         return {entry["rebound"]: entry["names"] for entry in self._told_by_lives() if "rebound" in entry}
 
     def _told_by_lives(self) -> list[Mapping[str, Any]]:
-        return Ledger(self.directory / "told").entries()
+        return self._told.entries()
 
     def blame(self, verdict: str, text: str) -> None:
         """This world can't pass any more."""
@@ -152,7 +157,7 @@ class World:
         return alive
 
 
-def open_sqlite_files(connected: Collection[str] = ()) -> list[str]:
+def open_sqlite_files(connected: Callable[[], Collection[str]] = tuple) -> list[str]:
     """Paths of SQLite databases that this process has open, by their descriptors.
 
     A database that is still empty has no header; it is one if somebody has connected to that path.
@@ -160,16 +165,21 @@ def open_sqlite_files(connected: Collection[str] = ()) -> list[str]:
     The header is read by `pread` on the descriptor itself: to open and close the file anew would drop
     the locks that this process holds on it.
     """
-    found = []
+    found, empty = set(), set()
     for name in os.listdir("/dev/fd"):
-        try:
-            fd = int(name)
-            header = os.pread(fd, 16, 0)
-            if header == b"SQLite format 3\0" or (not header and _path_of(fd) in connected):
-                found.append(_path_of(fd))
-        except OSError:
-            continue
-    return sorted(set(found))
+        with contextlib.suppress(OSError):
+            header = os.pread(int(name), 16, 0)
+            if header == b"SQLite format 3\0":
+                found.add(_path_of(int(name)))
+            elif not header and _is_kept(int(name)):
+                empty.add(_path_of(int(name)))
+    return sorted(found | (empty.intersection(connected()) if empty else set()))
+
+
+def _is_kept(fd: int) -> bool:
+    """Whether it is a file that has a name, unlike those that pytest captures output in."""
+    status = os.fstat(fd)
+    return stat.S_ISREG(status.st_mode) and status.st_nlink > 0
 
 
 def _path_of(fd: int) -> str:

@@ -15,7 +15,7 @@ import traceback
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pytest
 
@@ -23,10 +23,12 @@ from .blocking import sounds_locked
 from .comparing import Comparison
 from .errors import CrashWindowError, UnseenError, WorldBroken
 from .fixture import CrashWindow
-from .guard import Guard
+from .guard import Done, Guard
+from .known import near_names
 from .lives import Life
 from .living import STACKS_SIGNAL
-from .points import matches
+from .points import is_glob, matches
+from .record import Hit
 from .report import evidence, timeline, wording
 from .stacks import own_part
 from .sweep import unpassed
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from .engine import Engine
     from .report.kinds import Kind
 
+_END_PATIENCE = 10.0  # seconds for a world that has reported to end, in which coverage may save its data
 _LOOK = 0.25  # seconds between looks for a limit that the world itself was given
 
 Warned = tuple[str, type[Warning] | None, str, int]
@@ -73,6 +76,8 @@ class Worlds:
         self._random = random.getstate()
         self._guard: Guard | None = None
         self._problem = ""
+        self._leaving: int | None = None
+        """a world that is done and was left to end by itself, while its report is passed on"""
         self._compared = False
         """whether a control has run, so that the points of windows are known ones"""
 
@@ -81,7 +86,7 @@ class Worlds:
         self._flush()
         crashwindow = self._crashwindow
         try:
-            self._guard = Guard(self._be_world, crashwindow.directory, crashwindow.prepare_lives)
+            self._guard = Guard(self._be_world, crashwindow.directory, crashwindow.prepare_lives, self._start_afresh)
         except CrashWindowError as error:
             self._problem = str(error)
 
@@ -94,8 +99,12 @@ class Worlds:
     def close(self) -> None:
         """End the guard and all below it."""
         if self._guard is not None:
-            self._guard.close()
-            self._guard = None
+            try:
+                with contextlib.suppress(WorldBroken):  # the last world has reported
+                    self._settle(self._guard)
+            finally:
+                self._guard.close()
+                self._guard = None
 
     def run(self, window: Window | None) -> Outcome:
         """The test body in a world of its own. Whatever happens there, nothing of it is left running."""
@@ -105,8 +114,8 @@ class Worlds:
         except CrashWindowError as error:  # a window by a name that somebody typed
             return self._failed(self._empty_world(window), Problem("error", str(error)), started)
         self._flush()
-        shutil.rmtree(world.directory, ignore_errors=True)
         if self._guard is None:
+            shutil.rmtree(world.directory, ignore_errors=True)
             return self._failed(world, Problem("error", self._problem), started)
         try:
             return self._run(self._guard, world, started)
@@ -118,17 +127,39 @@ class Worlds:
                         kill(pid, signal.SIGKILL)
             self._problem = str(error)
             return self._failed(world, Problem("error", self._problem), started)
+        except CrashWindowError as error:
+            return self._failed(world, Problem("error", str(error)), started)
 
     def _run(self, guard: Guard, world: World, started: float) -> Outcome:
+        self._settle(guard)
         pid = guard.fork({"window": str(world.window) if world.window else None, "compared": self._compared})
         self._compared |= world.window is None
         status = self._wait(guard, pid, world)
+        if status == "done":
+            self._leaving = pid
+            outcome = self._read(world, 0, started)
+            if world.window is not None and outcome.verdict == "passed":
+                return outcome  # nobody looks at its files, so it may end while that is reported
+            self._settle(guard)
+            guard.await_clear()
+            return outcome
         try:
-            if status is None:
-                return self._hung(world, pid, started)
+            return self._hung(world, pid, started) if status is None else self._read(world, status, started)
         finally:
             guard.clear()
-        return self._read(world, status, started)
+            guard.await_clear()
+
+    def _settle(self, guard: Guard) -> None:
+        """Let the last world end by itself, then have what it left behind killed."""
+        if self._leaving is not None:
+            pid, self._leaving = self._leaving, None
+            guard.change(pid, _END_PATIENCE)
+            guard.clear()
+
+    def _start_afresh(self) -> None:
+        """In the guard, before each world: nothing is left of the one before, in files either."""
+        shutil.rmtree(self._empty_world(None).directory, ignore_errors=True)
+        self._crashwindow.restore_state()
 
     def _world(self, window: Window | None) -> World:
         world = self._empty_world(window)
@@ -138,16 +169,16 @@ class Worlds:
     def _empty_world(self, window: Window | None) -> World:
         return World(self._crashwindow.directory / "world", self._crashwindow.plan.faults, window)
 
-    def _wait(self, guard: Guard, pid: int, world: World) -> int | None:
-        """The wait status of the world, or None when its time is over."""
+    def _wait(self, guard: Guard, pid: int, world: World) -> int | Literal["done"] | None:
+        """The wait status of the world, "done" if it has reported, or None when its time is over."""
         started = time.monotonic()
         while True:
             begun, limit = world.limited(started, self._limit or None)
             left = _LOOK if limit is None else min(_LOOK, begun + limit - time.monotonic())
             if left <= 0:
                 return None
-            status = guard.change(pid, left)
-            if status is not None and not os.WIFSTOPPED(status):
+            status = guard.end(pid, left)
+            if status == "done" or (status is not None and not os.WIFSTOPPED(status)):
                 return status
 
     def comparison(self, is_control: bool) -> Comparison:
@@ -181,7 +212,7 @@ class Worlds:
             if name in paused:
                 at = f" is paused at {', '.join(f'{f.point}+{f.ordinal}' for f in world.fired() if f.life == name)}"
             text.append(f"Life {name!r}{at}:\n{_stacks_of(number, world.files_of(name).stacks)}")
-        text.append(f"The test body:\n{_stacks_of(pid, world.directory / 'stacks')}")
+        text.append(f"The test body:\n{_stacks_of(pid, f'{world.directory}/stacks')}")
         text.append(f"What happened:\n{self._story(world)}")
         return self._failed(world, Problem("hung", "\n".join(text)), started)
 
@@ -200,7 +231,7 @@ class Worlds:
 
     # -- in the world ------------------------------------------------------------------------
 
-    def _be_world(self, order: dict[str, Any]) -> NoReturn:
+    def _be_world(self, order: dict[str, Any], done: Done) -> NoReturn:
         window = parse(order["window"]) if order["window"] else None
         world = self._world(window)
         self._compared = order["compared"]
@@ -216,6 +247,9 @@ class Worlds:
                 unfinished = world.directory / "report.part"
                 unfinished.write_bytes(data)
                 unfinished.replace(world.directory / "report")
+                sys.stdout.flush()
+                sys.stderr.flush()
+                done()
         except BaseException:
             traceback.print_exc()
         finally:
@@ -311,21 +345,18 @@ class Worlds:
             pytest.fail(text, pytrace=False)
 
     def _unknown_point(self, world: World) -> str:
-        from .known import near_names
-        from .points import is_glob
-
+        """What to say of the first armed fault whose point no code has. Windows have the points of a control."""
+        if self._compared:
+            return ""
         hits = world.hits()
-        for armed in () if self._compared else world.unfired():
+        for armed in world.unfired():
             names = self._engine.known_points(self._crashwindow.plan.calls) | {hit.point for hit in hits}
             if not any(armed.waits_at(name) for name in names) and not is_glob(armed.pattern):
                 return wording.unknown_point(armed, near_names(armed.pattern, names), hits)
-        return "" if self._compared else self._unknown_held(world)
+        return self._unknown_held(world, hits)
 
-    def _unknown_held(self, world: World) -> str:
+    def _unknown_held(self, world: World, hits: list[Hit]) -> str:
         """What to say of the first `hold=` that no code has; unlike what fires, it need not be passed."""
-        from .known import near_names
-
-        hits = world.hits()
         for armed in world.armed:
             for name in unpassed(armed.fault.also_at(), hits):
                 names = self._engine.known_points(self._crashwindow.plan.calls)
@@ -418,8 +449,9 @@ def _output_of(life: Life) -> list[tuple[str, str]]:
     return [(f"crashwindow {stream} of life {life.name!r}", text[-4000:]) for stream, text in texts if text]
 
 
-def _stacks_of(pid: int, path: Path) -> str:
+def _stacks_of(pid: int, file: str) -> str:
     """Ask a process for its stacks and give it a moment to write them."""
+    path = Path(file)
     try:
         os.kill(pid, STACKS_SIGNAL)
     except ProcessLookupError:

@@ -179,7 +179,7 @@ def _output(world: World) -> list[dict[str, str]]:
     return told
 
 
-def _tail(path: Path) -> str:
+def _tail(path: str) -> str:
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size

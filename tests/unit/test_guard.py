@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_crashwindow.errors import CrashWindowError, WorldBroken
-from pytest_crashwindow.guard import Guard
+from pytest_crashwindow.guard import Done, Guard
 
 Make = Callable[..., Guard]
 
@@ -21,7 +21,7 @@ Make = Callable[..., Guard]
 def make(tmp_path: Path) -> Iterator[Make]:
     guards: list[Guard] = []
 
-    def make(child_main: Callable[[Any], None], **more: Any) -> Guard:
+    def make(child_main: Callable[[Any, Any], None], **more: Any) -> Guard:
         guards.append(Guard(child_main, tmp_path / "debris", **more))
         return guards[-1]
 
@@ -31,11 +31,11 @@ def make(tmp_path: Path) -> Iterator[Make]:
         guard.close()
 
 
-def exits_with(status: int) -> None:
+def exits_with(status: int, _: object) -> None:
     os._exit(status)
 
 
-def sleeps(_: object) -> None:
+def sleeps(*_: object) -> None:
     time.sleep(1000)
 
 
@@ -57,7 +57,7 @@ def test_a_child_gets_its_order_and_its_end_is_told(make: Make) -> None:
 
 
 def test_stops_are_told(make: Make) -> None:
-    guard = make(lambda _: os.kill(os.getpid(), signal.SIGSTOP))
+    guard = make(lambda *_: os.kill(os.getpid(), signal.SIGSTOP))
     status = guard.change(guard.fork(), 30)
     assert status is not None
     assert os.WIFSTOPPED(status)
@@ -71,18 +71,84 @@ def test_no_news_within_the_time_is_none(make: Make) -> None:
 
 
 def test_clear_ends_what_is_below_and_the_guard_goes_on(make: Make) -> None:
-    guard = make(lambda order: sleeps(order) if order == "sleep" else os._exit(0))
+    guard = make(lambda order, _: sleeps(order) if order == "sleep" else os._exit(0))
     pid = guard.fork("sleep")
     guard.clear()
+    guard.await_clear()
     assert not is_alive(pid)
     assert guard.change(guard.fork("exit"), 30) == 0
+
+
+def test_what_clear_kills_is_gone_before_the_next_child(make: Make, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+
+    def child(order: int | None, _: object) -> None:
+        if order is None:
+            time.sleep(1000)
+        seen.write_text(str(is_alive(order or 0)))
+        os._exit(0)
+
+    guard = make(child)
+    pid = guard.fork(None)
+    guard.clear()
+    assert guard.change(guard.fork(pid), 30) == 0
+    assert seen.read_text() == "False"
+
+
+def test_a_child_may_say_that_it_is_done_before_it_ends(make: Make) -> None:
+    def child(_: object, done: Done) -> None:
+        done()
+        time.sleep(1000)
+
+    guard = make(child)
+    pid = guard.fork()
+    assert guard.end(pid, 30) == "done"
+    assert guard.change(pid, 0.01) is None
+    assert is_alive(pid)
+
+
+def test_an_end_is_told_even_if_the_child_could_not_say_that_it_is_done(make: Make, tmp_path: Path) -> None:
+    """Its code closed all descriptors, and the number of the pipe is that of a file of its own now."""
+
+    def child(_: object, done: Done) -> None:
+        os.closerange(3, 1000)
+        for _ in range(500):
+            os.open(tmp_path / "own", os.O_WRONLY | os.O_CREAT)
+        done()
+        os._exit(0)
+
+    guard = make(child)
+    assert guard.end(guard.fork(), 30) == 0
+    assert (tmp_path / "own").read_text() == ""
+
+
+def test_before_each_runs_in_the_guard_before_a_child_gets_its_order(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "seen").touch()
+
+    def child(*_: object) -> None:
+        os._exit(len((tmp_path / "seen").read_text()))
+
+    def note() -> None:
+        with open(tmp_path / "seen", "a") as file:
+            file.write("x")
+
+    guard = make(child, before_each=note)
+    for seen in (1, 2, 3):
+        status = guard.change(guard.fork(), 30)
+        assert status is not None
+        assert os.waitstatus_to_exitcode(status) == seen
+
+
+def test_what_before_each_raises_is_raised_by_fork(make: Make) -> None:
+    guard = make(exits_with, before_each=lambda: 1 / 0)
+    with pytest.raises(CrashWindowError, match=r"could not make the state as it was(?s:.*)ZeroDivisionError"):
+        guard.fork(0)
 
 
 def waiting_child(guard: Guard) -> int:
     """The child that the guard has forked ahead."""
     for _ in range(2):
         assert guard.change(guard.fork(0), 30) == 0
-        guard.clear()
     children = Path(f"/proc/{guard.pid}/task/{guard.pid}/children")
     deadline = time.monotonic() + 30
     while not children.read_text() and time.monotonic() < deadline:
@@ -99,12 +165,22 @@ def test_the_child_after_the_second_one_waits_for_its_order(make: Make) -> None:
     assert os.waitstatus_to_exitcode(status) == 7
 
 
-def test_a_waiting_child_that_was_killed_is_no_end_in_silence(make: Make) -> None:
+def test_clear_leaves_a_waiting_child_alone(make: Make) -> None:
+    guard = make(exits_with)
+    waiting = waiting_child(guard)
+    guard.clear()
+    guard.await_clear()
+    assert guard.fork(0) == waiting
+    assert guard.change(waiting, 30) == 0
+
+
+def test_a_waiting_child_that_was_killed_is_replaced(make: Make) -> None:
     guard = make(exits_with)
     waiting = waiting_child(guard)
     os.kill(waiting, signal.SIGKILL)
-    assert guard.fork(0) == waiting
-    assert guard.change(waiting, 30) == signal.SIGKILL
+    guard.clear()
+    other = guard.fork(0)
+    assert guard.change(other, 30) == (signal.SIGKILL if other == waiting else 0)
 
 
 def test_close_ends_a_waiting_child(make: Make) -> None:
@@ -159,7 +235,7 @@ def test_a_guard_that_was_killed_is_an_error_that_says_so(make: Make) -> None:
 
 
 def test_a_child_whose_main_returns_or_raises_ends_with_a_failure(make: Make) -> None:
-    guard = make(lambda order: None)
+    guard = make(lambda *_: None)
     status = guard.change(guard.fork(), 30)
     assert status is not None
     assert os.waitstatus_to_exitcode(status) == 70
