@@ -15,7 +15,7 @@ def main() -> None:
     points.production(3 if quick else 7)
     points.in_a_life(3 if quick else 9)
     lives.a_life(5 if quick else 40)
-    sweeping.compare(windows=15 if quick else 100, fresh=3 if quick else 10)
+    sweeping.compare(windows=15 if quick else 100, fresh=3 if quick else 12)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 from sample_app import db, jobs, receiver, worker
 from sample_app.demo import PAYLOAD, Hands
 
-JOBS = 4
+JOBS = 2
 POINTS = "sample_app."
 
 

@@ -22,18 +22,20 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from .errors import CrashWindowError, WorldBroken
 from .record import file_of, out_of_the_way
 
-Done = Callable[[], None]
+Done = Callable[[bool], None]
+"""tells that nothing is left to do but end, and whether the process holds nothing that could be in anybody's way"""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _IDLE = 0.008  # seconds without anything to do after which the next child is forked ahead
+_LEAVING_PATIENCE = 10.0  # seconds for children that said they were free to end, in which coverage saves its data
 _PATIENCE = 30.0  # seconds for processes to be gone after SIGKILL; one in an uninterruptible call may need them
 
 
@@ -60,7 +62,7 @@ class Guard:
     """A guard process and its end in the process that made it.
 
     `child_main(order, done)` runs in each child that `fork` asks for, which it makes the leader of a process
-    group; calling `done()` there announces the end, see `end`. `prepare()` runs once in the guard, and
+    group; calling `done(free)` there announces the end, see `end`. `prepare()` runs once in the guard, and
     `before_each()` before a child gets its order;
     `debris` is a directory that the guard removes if the process that made it dies.
     """
@@ -103,9 +105,12 @@ class Guard:
         self.await_clear()
         return int(self._expect("forked", None)["pid"])
 
-    def clear(self) -> None:
-        """Kill everything below the guard: it is gone before the next child, or when `await_clear` returns."""
-        self._order({"clear": True})
+    def clear(self, leaving: int | None = None) -> None:
+        """Kill everything below the guard: it is gone before the next child, or when `await_clear` returns.
+
+        But for `leaving`, a child that said it was free: it may end beside the next one.
+        """
+        self._order({"clear": leaving})
         self._clearing = True
 
     def await_clear(self) -> None:
@@ -119,12 +124,12 @@ class Guard:
         event = self._next_of(pid, ("status",), timeout)
         return None if event is None else int(event["status"])
 
-    def end(self, pid: int, timeout: float) -> int | Literal["done"] | None:
-        """As `change`; but `"done"` as soon as a child says that nothing is left for it to do but end."""
+    def end(self, pid: int, timeout: float) -> int | Literal["done", "free"] | None:
+        """As `change`; but `"done"` or `"free"` as soon as a child says so."""
         event = self._next_of(pid, ("status", "done"), timeout)
         if event is None or event["event"] == "status":
             return None if event is None else int(event["status"])
-        return "done"
+        return "free" if event["free"] else "done"
 
     def _next_of(self, pid: int, kinds: Sequence[str], timeout: float | None) -> dict[str, Any] | None:
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -216,6 +221,8 @@ class _Keeper:
         self._forked = 0
         self._spare: tuple[int, int] | None = None
         """a child that waits for its order, and the descriptor to write that to"""
+        self._leaving = set[int]()
+        """children that may take their time to end"""
 
     def serve(self, prepare: Callable[[], None]) -> NoReturn:
         """Run until the other end of the pipe is closed, then leave nothing behind."""
@@ -281,25 +288,35 @@ class _Keeper:
                 for line in lines:
                     order = json.loads(line)
                     if "end" in order:
+                        self._await_leaving()
                         self._debris = None
                         return  # not at the end of the pipe: guards forked later hold it as well
                     self._obey(order)
 
     def _obey(self, order: dict[str, Any]) -> None:
         if "clear" in order:
-            self._clear()
+            self._clear(order["clear"])
         elif "ask" in order:
             self._report_changes()
             self._tell("answer", status=self._ends.get(order["ask"]))
         elif self._succeeds(self._before_each, "could not make the state as it was after set-up"):
             self._fork(order["fork"])
 
-    def _clear(self) -> None:
-        spare = self._spare[0] if self._spare else None
-        kill_descendants(self._groups, spared=spare)
-        if spare is not None and not _exists(spare):
+    def _clear(self, leaving: int | None) -> None:
+        if leaving is not None and leaving not in self._ends:
+            self._leaving.add(leaving)
+        spare = {self._spare[0]} if self._spare else set[int]()
+        kill_descendants(self._groups, spared=self._leaving | spare)
+        self._leaving = set(filter(_exists, self._leaving))
+        if not all(map(_exists, spare)):
             self._forget_spare()
         self._tell("cleared")
+
+    def _await_leaving(self) -> None:
+        deadline = time.monotonic() + _LEAVING_PATIENCE
+        while any(map(_exists, self._leaving)) and time.monotonic() < deadline:
+            self._report_changes()
+            time.sleep(0.0005)
 
     def _fork(self, order: object) -> None:
         pid, orders = self._spare or self._fork_waiting()
@@ -339,10 +356,10 @@ class _Keeper:
         finally:
             os._exit(70)  # the child's main ends the process itself; coming here is a failure
 
-    def _done(self) -> None:
+    def _done(self, free: bool) -> None:
         """In a child: say it, unless the code under test has closed the pipe; the end itself tells as well."""
         if file_of(self._said) == self._said_to:
-            os.write(self._said, json.dumps({"event": "done", "pid": os.getpid()}).encode() + b"\n")
+            os.write(self._said, json.dumps({"event": "done", "pid": os.getpid(), "free": free}).encode() + b"\n")
 
     def _report_changes(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -385,15 +402,15 @@ def become_subreaper() -> None:
         _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def kill_descendants(groups: list[int], spared: int | None = None) -> None:
-    """SIGKILL and reap all that is below this process but one child, parents first, until nothing is left.
+def kill_descendants(groups: list[int], spared: Collection[int] = ()) -> None:
+    """SIGKILL and reap all that is below this process but some children, parents first, until nothing is left.
 
     A killed parent's children become ours and are seen in the next round. Where the system can't
     list children, the given process groups and the sessions of lives in them are all we know.
     """
     deadline = time.monotonic() + _PATIENCE
     # A child stays in the list until it's reaped, which is done here alone, so an empty list is no chance.
-    while (below := [pid for pid in _children(groups) if pid != spared]) and time.monotonic() < deadline:
+    while (below := [pid for pid in _children(groups) if pid not in spared]) and time.monotonic() < deadline:
         for pid in below:
             _killed(os.kill, pid)
         with contextlib.suppress(ChildProcessError):

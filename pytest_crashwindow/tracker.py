@@ -106,8 +106,10 @@ class Tracker:
         self._listeners: dict[str, Callable[[tuple[Any, ...]], None]] = {}
         self._probed: set[str] = set()
         self._holds: list[tuple[tuple[str, ...], threading.Event]] = []
-        self._names: dict[str, str | None] = {}
-        """points seen, as they stand in the trace; None for one that is not wanted"""
+        self.unwanted = set[str]()
+        """points seen that are not recorded; who has much to do to tell of one may look here first"""
+        self._names: dict[str, str] = {}
+        """the others, as they stand in the trace"""
         self._unarmed: dict[str, str] = {}
         """of these the ones at which no fault can fire"""
         self.complaints: list[str] = []
@@ -172,11 +174,12 @@ class Tracker:
         self._busy.clear()
         self._who.clear()
         self._names.clear()
+        self.unwanted.clear()
         self._unarmed.clear()
         self._holds.clear()
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
-        listeners, passed, names, unarmed = self._listeners, self.passed, self._names, self._unarmed
+        listeners, passed, unwanted, unarmed = self._listeners, self.passed, self.unwanted, self._unarmed
         ignored = CPYTHON_EVENTS - listeners.keys() - self._events_asked_for()
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -187,7 +190,7 @@ class Tracker:
                 return
             if event in listeners:
                 listeners[event](arguments)
-            if event not in names or names[event]:
+            if event not in unwanted:
                 passed(event, arguments, event in CPYTHON_EVENTS)
 
         return hook
@@ -228,7 +231,7 @@ class Tracker:
         """
         __tracebackhide__ = True
         thread = get_ident()
-        if not self.active or thread in self._busy or self._names.get(point, point) is None:
+        if not self.active or thread in self._busy or point in self.unwanted:
             return None
         if point in self._unarmed and thread in self._who and not self._holds:
             # Nearly every hit, so it's written out; it runs no code of others, so nothing need be unseen.
@@ -268,7 +271,10 @@ class Tracker:
                 self._busy.discard(thread)
 
     def _named(self, point: str, of_cpython: bool) -> str | None:
-        self._names[point] = escape(point) if self._wanted(point, of_cpython) else None
+        if not self._wanted(point, of_cpython):
+            self.unwanted.add(point)
+            return None
+        self._names[point] = escape(point)
         return self._names[point]
 
     def _me(self, thread: int) -> str:

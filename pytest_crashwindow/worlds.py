@@ -76,8 +76,8 @@ class Worlds:
         self._random = random.getstate()
         self._guard: Guard | None = None
         self._problem = ""
-        self._leaving: int | None = None
-        """a world that is done and was left to end by itself, while its report is passed on"""
+        self._leaving: tuple[int, bool] | None = None
+        """a world that is done and was left to end by itself, while its report is passed on; whether it's free"""
         self._compared = False
         """whether a control has run, so that the points of windows are known ones"""
 
@@ -101,7 +101,7 @@ class Worlds:
         if self._guard is not None:
             try:
                 with contextlib.suppress(WorldBroken):  # the last world has reported
-                    self._settle(self._guard)
+                    self._settle(self._guard, entirely=True)
             finally:
                 self._guard.close()
                 self._guard = None
@@ -133,33 +133,47 @@ class Worlds:
     def _run(self, guard: Guard, world: World, started: float) -> Outcome:
         self._settle(guard)
         pid = guard.fork({"window": str(world.window) if world.window else None, "compared": self._compared})
+        shutil.rmtree(self._before, ignore_errors=True)
         self._compared |= world.window is None
         status = self._wait(guard, pid, world)
-        if status == "done":
-            self._leaving = pid
+        if isinstance(status, str):
+            self._leaving = pid, status == "free"
             outcome = self._read(world, 0, started)
-            if world.window is not None and outcome.verdict == "passed":
-                return outcome  # nobody looks at its files, so it may end while that is reported
-            self._settle(guard)
-            guard.await_clear()
+            if world.window is None or outcome.verdict != "passed":  # somebody will look at its files
+                self._settle(guard, entirely=True)
             return outcome
         try:
-            return self._hung(world, pid, started) if status is None else self._read(world, status, started)
+            if status is None:
+                return self._hung(world, pid, started)
+            return self._read(world, status, started)
         finally:
             guard.clear()
             guard.await_clear()
 
-    def _settle(self, guard: Guard) -> None:
-        """Let the last world end by itself, then have what it left behind killed."""
-        if self._leaving is not None:
-            pid, self._leaving = self._leaving, None
-            guard.change(pid, _END_PATIENCE)
-            guard.clear()
+    def _settle(self, guard: Guard, entirely: bool = False) -> None:
+        """Let the last world end by itself, and have what it left behind killed.
+
+        A free one may end beside the next, if not `entirely`.
+        """
+        if self._leaving is None:
+            return
+        (pid, free), self._leaving = self._leaving, None
+        if free and not entirely:
+            guard.clear(leaving=pid)
+            return
+        guard.change(pid, _END_PATIENCE)
+        guard.clear()
+        guard.await_clear()
 
     def _start_afresh(self) -> None:
         """In the guard, before each world: nothing is left of the one before, in files either."""
-        shutil.rmtree(self._empty_world(None).directory, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(self._empty_world(None).directory, self._before)  # quicker than to remove it
         self._crashwindow.restore_state()
+
+    @property
+    def _before(self) -> Path:
+        return self._crashwindow.directory / "world.before"
 
     def _world(self, window: Window | None) -> World:
         world = self._empty_world(window)
@@ -169,8 +183,8 @@ class Worlds:
     def _empty_world(self, window: Window | None) -> World:
         return World(self._crashwindow.directory / "world", self._crashwindow.plan.faults, window)
 
-    def _wait(self, guard: Guard, pid: int, world: World) -> int | Literal["done"] | None:
-        """The wait status of the world, "done" if it has reported, or None when its time is over."""
+    def _wait(self, guard: Guard, pid: int, world: World) -> int | Literal["done", "free"] | None:
+        """The wait status of the world, "done" or "free" if it has reported, or None when its time is over."""
         started = time.monotonic()
         while True:
             begun, limit = world.limited(started, self._limit or None)
@@ -178,7 +192,7 @@ class Worlds:
             if left <= 0:
                 return None
             status = guard.end(pid, left)
-            if status == "done" or (status is not None and not os.WIFSTOPPED(status)):
+            if isinstance(status, str) or (status is not None and not os.WIFSTOPPED(status)):
                 return status
 
     def comparison(self, is_control: bool) -> Comparison:
@@ -235,7 +249,7 @@ class Worlds:
         window = parse(order["window"]) if order["window"] else None
         world = self._world(window)
         self._compared = order["compared"]
-        pid = os.getpid()
+        pid, held = os.getpid(), _held()
         try:
             os.setpgid(0, 0)
             self._engine.world = world
@@ -249,7 +263,7 @@ class Worlds:
                 unfinished.replace(world.directory / "report")
                 sys.stdout.flush()
                 sys.stderr.flush()
-                done()
+                done(held is not None and _held() == held)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -376,6 +390,27 @@ class Worlds:
         report.sections += [(f"crashwindow {problem.verdict}", problem.text) for problem in problems]
         for life in self._crashwindow.lives:
             report.sections += _output_of(life)
+
+
+def _held() -> set[str] | None:
+    """What this process has open, if it is its only thread and has no children; None if not, or nobody can tell.
+
+    One that has nothing more at its end than at its beginning keeps no port, lock or file from anybody.
+    """
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb", buffering=0) as children:
+            if children.read(1) or len(os.listdir("/proc/self/task")) > 1:
+                return None
+        return {f"{name} {_link(f'/proc/self/fd/{name}')}" for name in os.listdir("/proc/self/fd")}
+    except OSError:
+        return None
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except FileNotFoundError:  # the descriptor of the list itself
+        return ""
 
 
 def _just_passed(report: pytest.TestReport) -> None:

@@ -86,7 +86,7 @@ _Method = Callable[..., Any]
 
 
 def _wrap_methods(
-    site: Site, with_commits: Callable[[_Method], _Method], as_statement: Callable[[_Method], _Method]
+    site: Site, with_commits: Callable[[_Method], _Method], as_statement: Callable[[_Method, _Method], _Method]
 ) -> None:
     for type_name, methods in _METHODS.items():
         kind = getattr(sqlite3, type_name, None)
@@ -94,7 +94,7 @@ def _wrap_methods(
             continue
         wrappers = {method: with_commits(vars(kind)[method]) for method in methods}
         for method in STATEMENTS & wrappers.keys():
-            wrappers[method] = as_statement(wrappers[method])
+            wrappers[method] = as_statement(wrappers[method], vars(kind)[method])
         site.on_uninstall(set_in_type(kind, wrappers))
     setters = {}
     for attribute in _SETTERS:
@@ -148,23 +148,27 @@ class _Statements:
         self.journal_off = False
         """whether some connection does without a journal, whose absence then shows nothing"""
 
-    def wrapped(self, original: _Method) -> _Method:
-        tracker, threads = self._tracker, self._threads
+    def wrapped(self, watched: _Method, original: _Method) -> _Method:
+        """`watched` is the original with its commits watched."""
+        tracker, threads, passed, unwanted = self._tracker, self._threads, self._tracker.passed, self._tracker.unwanted
 
         @functools.wraps(original)
         def statement(target: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            thread = threads.this
-            # Before Python 3.13 the methods of a connection call those of a cursor.
-            if not tracker.active or not args or args[0] is thread.statement:
+            if not tracker.active or not args:
+                return watched(target, *args, **kwargs)
+            thread, sql = threads.this, args[0]
+            if sql is thread.statement:  # before Python 3.13 the methods of a connection call those of a cursor
                 return original(target, *args, **kwargs)
-            outer, thread.statement = thread.statement, args[0]
-            if isinstance(args[0], str) and ("ournal" in args[0] or "OURNAL" in args[0]):
-                self.journal_off = self.journal_off or _JOURNAL_OFF.search(args[0]) is not None
+            outer, thread.statement = thread.statement, sql
+            if isinstance(sql, str) and ("ournal" in sql or "OURNAL" in sql):
+                self.journal_off = self.journal_off or _JOURNAL_OFF.search(sql) is not None
             try:
-                tracker.passed("sqlite3.execute:enter", args[:1])
-                result = original(target, *args, **kwargs)
-                tracker.passed("sqlite3.execute:exit", args[:1])
+                if "sqlite3.execute:enter" not in unwanted:
+                    passed("sqlite3.execute:enter", args[:1])
+                result = watched(target, *args, **kwargs)
+                if "sqlite3.execute:exit" not in unwanted:
+                    passed("sqlite3.execute:exit", args[:1])
             finally:
                 thread.statement = outer
             return result

@@ -97,12 +97,12 @@ def test_what_clear_kills_is_gone_before_the_next_child(make: Make, tmp_path: Pa
 
 def test_a_child_may_say_that_it_is_done_before_it_ends(make: Make) -> None:
     def child(_: object, done: Done) -> None:
-        done()
+        done(True)
         time.sleep(1000)
 
     guard = make(child)
     pid = guard.fork()
-    assert guard.end(pid, 30) == "done"
+    assert guard.end(pid, 30) == "free"
     assert guard.change(pid, 0.01) is None
     assert is_alive(pid)
 
@@ -114,7 +114,7 @@ def test_an_end_is_told_even_if_the_child_could_not_say_that_it_is_done(make: Ma
         os.closerange(3, 1000)
         for _ in range(500):
             os.open(tmp_path / "own", os.O_WRONLY | os.O_CREAT)
-        done()
+        done(True)
         os._exit(0)
 
     guard = make(child)
