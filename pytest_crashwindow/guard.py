@@ -38,6 +38,8 @@ _IDLE = 0.008  # seconds without anything to do after which the next child is fo
 _LEAVING_PATIENCE = 10.0  # seconds for children that said they were free to end, in which coverage saves its data
 _PATIENCE = 30.0  # seconds for processes to be gone after SIGKILL; one in an uninterruptible call may need them
 
+ChildMain = Callable[[Callable[[], Any], Done], None]
+
 
 def fork_quietly() -> int:
     """`os.fork` with nothing left in buffers that both sides would print.
@@ -61,15 +63,16 @@ def let_others_run() -> None:
 class Guard:
     """A guard process and its end in the process that made it.
 
-    `child_main(order, done)` runs in each child that `fork` asks for, which it makes the leader of a process
-    group; calling `done(free)` there announces the end, see `end`. `prepare()` runs once in the guard, and
-    `before_each()` before a child gets its order;
-    `debris` is a directory that the guard removes if the process that made it dies.
+    `child_main(await_order, done)` runs in each child, which it makes the leader of a process group. What
+    it does before `await_order()`, which returns what `fork` was given, may be done long before. Calling
+    `done(free)` there announces the end, see `end`. `prepare()` runs once in the guard, and `before_each()`
+    before a child gets its order; `debris` is a directory that the guard removes if the process that made
+    it dies.
     """
 
     def __init__(
         self,
-        child_main: Callable[[Any, Done], None],
+        child_main: ChildMain,
         debris: Path,
         prepare: Callable[[], None] = lambda: None,
         before_each: Callable[[], None] = lambda: None,
@@ -208,7 +211,7 @@ class _Keeper:
         orders: int,
         events: int,
         said: int,
-        child_main: Callable[[Any, Done], None],
+        child_main: ChildMain,
         before_each: Callable[[], None],
         debris: Path,
     ) -> None:
@@ -347,10 +350,7 @@ class _Keeper:
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
             die_with_parent()
-            order = os.read(waiting, 65536)
-            os.close(waiting)
-            if order:  # else the guard is gone
-                self._child_main(json.loads(order), self._done)
+            self._child_main(functools.partial(_order_from, waiting), self._done)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -383,6 +383,14 @@ class _Keeper:
     def _tell(self, event: str, **more: Any) -> None:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._events, json.dumps({"event": event, **more}).encode() + b"\n")
+
+
+def _order_from(fd: int) -> Any:
+    order = os.read(fd, 65536)
+    os.close(fd)
+    if not order:  # the guard is gone
+        os._exit(70)
+    return json.loads(order)
 
 
 @functools.cache  # made once in the guard, for all worlds

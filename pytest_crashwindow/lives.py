@@ -79,7 +79,7 @@ class GuardedChild:
     """A child of a guard of its own: a life that is started outside a world, while fixtures are set up."""
 
     def __init__(self, main: Callable[[], NoReturn], debris: Path) -> None:
-        self._guard = Guard(lambda _, __: main(), debris)
+        self._guard = Guard(lambda await_order, _: (await_order(), main())[1], debris)
         self.pid = self._guard.fork()
 
     @property

@@ -13,6 +13,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -245,18 +246,20 @@ class Worlds:
 
     # -- in the world ------------------------------------------------------------------------
 
-    def _be_world(self, order: dict[str, Any], done: Done) -> NoReturn:
-        window = parse(order["window"]) if order["window"] else None
-        world = self._world(window)
-        self._compared = order["compared"]
+    def _be_world(self, await_order: Callable[[], dict[str, Any]], done: Done) -> NoReturn:
         pid, held = os.getpid(), _held()
         try:
             os.setpgid(0, 0)
-            self._engine.world = world
+            random.setstate(self._random)
+            reports = self._diverted_reports()
+            order = await_order()
+            window = parse(order["window"]) if order["window"] else None
+            self._engine.world = world = self._world(window)
+            self._compared = order["compared"]
             self._crashwindow.enter_world(world, self.comparison(is_control=window is None))
             with open(world.directory / "stacks", "w") as stacks:
                 faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True, chain=False)
-                data = self._collect(world)
+                data = self._collect(world, reports)
             if os.getpid() == pid:  # not a child that the test body forked and let run on
                 unfinished = world.directory / "report.part"
                 unfinished.write_bytes(data)
@@ -271,11 +274,8 @@ class Worlds:
             sys.stderr.flush()
             os._exit(0)
 
-    def _collect(self, world: World) -> bytes:
-        item, reports = self._item, list[pytest.TestReport]()
-        self._divert_reports(reports)
-        random.setstate(self._random)
-        data: dict[str, Any] = {}
+    def _collect(self, world: World, reports: list[pytest.TestReport]) -> bytes:
+        item, data = self._item, dict[str, Any]()
         with self._recorded_warnings() as log:
             try:
                 reports.append(self._report(world, reports))
@@ -293,14 +293,16 @@ class Worlds:
             return contextlib.nullcontext([])
         return warnings.catch_warnings(record=True)
 
-    def _divert_reports(self, reports: list[pytest.TestReport]) -> None:
-        """Nobody reports from a world: not to the terminal, and not into xdist's channel."""
+    def _diverted_reports(self) -> list[pytest.TestReport]:
+        """Where reports go. Nobody reports from a world: not to the terminal, and not into xdist's channel."""
+        reports = list[pytest.TestReport]()
 
         def collect(*, report: pytest.TestReport) -> None:
             reports.append(report)
 
         self._item.config.hook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
         self._item.ihook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
+        return reports
 
     def _report(self, world: World, subtests: list[pytest.TestReport]) -> pytest.TestReport:
         hook, item = self._item.ihook, self._item

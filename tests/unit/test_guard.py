@@ -31,8 +31,8 @@ def make(tmp_path: Path) -> Iterator[Make]:
         guard.close()
 
 
-def exits_with(status: int, _: object) -> None:
-    os._exit(status)
+def exits_with(await_order: Callable[[], int], _: object) -> None:
+    os._exit(await_order())
 
 
 def sleeps(*_: object) -> None:
@@ -71,7 +71,7 @@ def test_no_news_within_the_time_is_none(make: Make) -> None:
 
 
 def test_clear_ends_what_is_below_and_the_guard_goes_on(make: Make) -> None:
-    guard = make(lambda order, _: sleeps(order) if order == "sleep" else os._exit(0))
+    guard = make(lambda await_order, _: sleeps() if await_order() == "sleep" else os._exit(0))
     pid = guard.fork("sleep")
     guard.clear()
     guard.await_clear()
@@ -82,7 +82,8 @@ def test_clear_ends_what_is_below_and_the_guard_goes_on(make: Make) -> None:
 def test_what_clear_kills_is_gone_before_the_next_child(make: Make, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
 
-    def child(order: int | None, _: object) -> None:
+    def child(await_order: Callable[[], int | None], _: object) -> None:
+        order = await_order()
         if order is None:
             time.sleep(1000)
         seen.write_text(str(is_alive(order or 0)))
@@ -125,7 +126,8 @@ def test_an_end_is_told_even_if_the_child_could_not_say_that_it_is_done(make: Ma
 def test_before_each_runs_in_the_guard_before_a_child_gets_its_order(make: Make, tmp_path: Path) -> None:
     (tmp_path / "seen").touch()
 
-    def child(*_: object) -> None:
+    def child(await_order: Callable[[], None], _: object) -> None:
+        await_order()
         os._exit(len((tmp_path / "seen").read_text()))
 
     def note() -> None:
