@@ -44,11 +44,13 @@ ChildMain = Callable[[Callable[[], Any], Done], None]
 def fork_quietly() -> int:
     """`os.fork` with nothing left in buffers that both sides would print.
 
-    CPython warns of forks from processes with threads. The child here runs no code that needs
+    CPython warns of forks from processes with threads, since 3.12. The child here runs no code that needs
     another thread's lock before it has reset what pytest and the plugin use.
     """
     sys.stdout.flush()
     sys.stderr.flush()
+    if sys.version_info < (3, 12):
+        return os.fork()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()

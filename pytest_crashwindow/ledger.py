@@ -17,7 +17,7 @@ _open, _write, _close, _pread, _fstat = os.open, os.write, os.close, os.pread, o
 class Ledger:
     """Each entry is one line, written in one piece; an entry cut short by a death is not read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | Path) -> None:
         self._path = path
 
     def append(self, entry: object) -> None:

@@ -108,7 +108,7 @@ class Trace:
     child calls `reopen` first.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | Path) -> None:
         self._path = path
         self.reopen()
 
@@ -193,13 +193,13 @@ def read_trace(path: Path) -> list[Hit]:
 class FiredRecords:
     """The directory with the records of fired faults; creating the file is the claim to fire."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, directory: str | Path) -> None:
+        self._directory = os.fspath(directory)
 
     def claim(self, name: str, fired: Fired) -> bool:
         """Write the record; False if another process or an earlier life was first."""
         try:
-            fd = _open(self._directory / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fd = _open(f"{self._directory}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except FileExistsError:
             return False
         _write(fd, json.dumps(fired.__dict__).encode())

@@ -20,6 +20,8 @@ class Snapshots:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._index = directory / "index"
+        self._kept: dict[str, tuple[Path, Path]] = {}
+        """what is known of the index: the copy and the original"""
 
     def take(self, path: Path) -> None:
         """Keep what is at `path` (possibly nothing); a second call for the same path does nothing."""
@@ -39,10 +41,11 @@ class Snapshots:
 
     def restore(self) -> None:
         """Make everything kept as it was."""
-        if not self._index.is_dir():
-            return
-        for entry in self._index.iterdir():
-            put_back(self._directory / entry.name, Path(os.fsdecode(entry.read_bytes())))
+        for name in os.listdir(self._index) if self._index.is_dir() else ():
+            if name not in self._kept:
+                original = (self._index / name).read_bytes()
+                self._kept[name] = self._directory / name, Path(os.fsdecode(original))
+            put_back(*self._kept[name])
 
     def size(self, path: Path) -> int | None:
         """How many bytes the file at `path` had when its directory was kept; None if there was none."""
@@ -68,9 +71,12 @@ def _digest(path: Path) -> str:
 
 def put_back(copy: Path, target: Path) -> None:
     """Make `target` as `copy` is. A directory keeps its inode: shells and tests stand in it."""
-    if copy.is_dir() and not copy.is_symlink() and target.is_dir() and not target.is_symlink():
-        for child in target.iterdir():
-            _remove(child)
+    if _is_real_directory(copy) and _is_real_directory(target):
+        for child in os.scandir(target):
+            if child.is_dir(follow_symlinks=False):
+                shutil.rmtree(child.path)
+            else:
+                os.unlink(child.path)
         shutil.copytree(copy, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy)
         return
     if target.exists() or target.is_symlink():
@@ -83,6 +89,13 @@ def put_back(copy: Path, target: Path) -> None:
     elif copy.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         _copy(os.fspath(copy), os.fspath(target))
+
+
+def _is_real_directory(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _remove(path: Path) -> None:

@@ -157,9 +157,9 @@ class Tracker:
     def begin(self, orders: Orders, lifeline: Lifeline) -> None:
         """Called in a new life, before any of the user's code."""
         self._orders, self._lifeline = orders, lifeline
-        self._trace = Trace(orders.world / "trace")
-        self._fired = FiredRecords(orders.world / "fired")
-        self._told = Ledger(orders.world / "told")
+        world = os.fspath(orders.world)
+        self._trace, self._fired = Trace(f"{world}/trace"), FiredRecords(f"{world}/fired")
+        self._told = Ledger(f"{world}/told")
         self._forget_other_processes()
         os.register_at_fork(after_in_child=self._in_forked_child)
         sys.addaudithook(self._hook())
@@ -180,10 +180,10 @@ class Tracker:
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
         listeners, passed, unwanted, unarmed = self._listeners, self.passed, self.unwanted, self._unarmed
-        ignored = CPYTHON_EVENTS - listeners.keys() - self._events_asked_for()
+        heard = listeners.keys() | self._events_asked_for()
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
-            if event in ignored:
+            if event in CPYTHON_EVENTS and event not in heard:
                 return
             if event in unarmed:
                 passed(event, arguments)
