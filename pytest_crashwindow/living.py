@@ -6,7 +6,6 @@ target, ends as a program ends, hands over the result and leaves. It never retur
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import faulthandler
@@ -83,7 +82,7 @@ def live(
         _leave_pytest(seed)
         tracker, orders = begin()
         tracker.begin(orders, Lifeline(name, pid, out_of_the_way(wake), out_of_the_way(resume), files.stacks))
-        result = _run(target)
+        result = _run(target, tracker)
         _end_as_a_program_does()
         tracker.active = False
         if _getpid() == pid:  # not a child that the target forked and let run on
@@ -144,10 +143,12 @@ def _leave_pytest(seed: str) -> None:
     random.seed(seed)
 
 
-def _run(target: Callable[[], Any]) -> Result:
+def _run(target: Callable[[], Any], tracker: Tracker) -> Result:
     try:
         value = target()
         if inspect.iscoroutine(value):
+            with tracker.unseen():
+                import asyncio  # heavy, and needed by few: every fork of a process that has it takes longer
             value = asyncio.run(value)
     except BaseException as error:
         told = _told(error)
