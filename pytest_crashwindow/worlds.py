@@ -24,7 +24,7 @@ from .blocking import sounds_locked
 from .comparing import Comparison
 from .errors import CrashWindowError, UnseenError, WorldBroken
 from .fixture import CrashWindow
-from .guard import Done, Guard
+from .guard import Done, Guard, held
 from .known import near_names
 from .lives import Life
 from .living import STACKS_SIGNAL
@@ -134,7 +134,7 @@ class Worlds:
     def _run(self, guard: Guard, world: World, started: float) -> Outcome:
         self._settle(guard)
         pid = guard.fork({"window": str(world.window) if world.window else None, "compared": self._compared})
-        shutil.rmtree(self._before, ignore_errors=True)
+        shutil.rmtree(self._directory_of_last, ignore_errors=True)
         self._compared |= world.window is None
         status = self._wait(guard, pid, world)
         if isinstance(status, str):
@@ -169,11 +169,11 @@ class Worlds:
     def _start_afresh(self) -> None:
         """In the guard, before each world: nothing is left of the one before, in files either."""
         with contextlib.suppress(FileNotFoundError):
-            os.rename(self._empty_world(None).directory, self._before)  # quicker than to remove it
+            os.rename(self._empty_world(None).directory, self._directory_of_last)  # quicker than to remove it
         self._crashwindow.restore_state()
 
     @property
-    def _before(self) -> Path:
+    def _directory_of_last(self) -> Path:
         return self._crashwindow.directory / "world.before"
 
     def _world(self, window: Window | None) -> World:
@@ -247,7 +247,7 @@ class Worlds:
     # -- in the world ------------------------------------------------------------------------
 
     def _be_world(self, await_order: Callable[[], dict[str, Any]], done: Done) -> NoReturn:
-        pid, held = os.getpid(), _held()
+        pid, before = os.getpid(), held()
         try:
             os.setpgid(0, 0)
             random.setstate(self._random)
@@ -266,7 +266,7 @@ class Worlds:
                 unfinished.replace(world.directory / "report")
                 sys.stdout.flush()
                 sys.stderr.flush()
-                done(held is not None and _held() == held)
+                done(before is not None and held() == before)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -392,27 +392,6 @@ class Worlds:
         report.sections += [(f"crashwindow {problem.verdict}", problem.text) for problem in problems]
         for life in self._crashwindow.lives:
             report.sections += _output_of(life)
-
-
-def _held() -> set[str] | None:
-    """What this process has open, if it is its only thread and has no children; None if not, or nobody can tell.
-
-    One that has nothing more at its end than at its beginning keeps no port, lock or file from anybody.
-    """
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children", "rb", buffering=0) as children:
-            if children.read(1) or len(os.listdir("/proc/self/task")) > 1:
-                return None
-        return {f"{name} {_link(f'/proc/self/fd/{name}')}" for name in os.listdir("/proc/self/fd")}
-    except OSError:
-        return None
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except FileNotFoundError:  # the descriptor of the list itself
-        return ""
 
 
 def _just_passed(report: pytest.TestReport) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .conftest import Run
+from .sweeping import outcomes
 
 STATE = """
 import os, sys, pytest
@@ -192,6 +193,89 @@ def test_a_child_that_the_body_forks_and_lets_run_on_has_no_say(run: Run) -> Non
     result = run(source)
     result.assert_outcomes(failed=2)
     assert "report.part" not in result.stdout.str() + result.stderr.str()
+
+
+def test_what_a_world_leaves_open_is_in_nobodys_way(run: Run) -> None:
+    """A passed window's process may end while the next one begins, but not if it has a port."""
+    source = """
+        import atexit, socket, sys, pytest
+
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            PORT = server.getsockname()[1]
+        OPEN = []
+
+        def work():
+            for number in range(20):
+                sys.audit("work.step")
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow):
+            OPEN.append(socket.create_server(("127.0.0.1", PORT)))
+            OPEN.append(bytearray(50_000_000))  # its end takes time
+            crashwindow.supervise(work)
+        """
+    run(source).assert_outcomes(passed=21)
+
+
+def test_what_a_world_leaves_running_is_gone_before_the_next(run: Run) -> None:
+    source = """
+        import multiprocessing, sys, threading, time, pytest
+
+        def work():
+            for number in range(20):
+                sys.audit("work.step")
+
+        def write(file):
+            while True:
+                file.touch()
+
+        @pytest.mark.parametrize("kind", [threading.Thread, multiprocessing.get_context("fork").Process])
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow, tmp_path, kind):
+            assert not (tmp_path / "file").exists()
+            kind(target=write, args=(tmp_path / "file",), daemon=True).start()
+            crashwindow.supervise(work)
+        """
+    run(source, "-p", "no:warnings").assert_outcomes(passed=42)
+
+
+def test_state_that_could_not_be_put_back_fails_the_window(run: Run) -> None:
+    source = """
+        import sys, pytest
+        from pytest_crashwindow.state import Snapshots
+
+        @pytest.fixture
+        def mark(tmp_path, monkeypatch):
+            mark, restore = tmp_path.parent / "mark", Snapshots.restore
+
+            def fails(snapshots):
+                if mark.exists():
+                    mark.unlink()
+                    raise OSError("disk on fire")
+                restore(snapshots)
+
+            monkeypatch.setattr(Snapshots, "restore", fails)
+            return mark
+
+        def work():
+            sys.audit("work.a")
+            sys.audit("work.b")
+            sys.audit("work.c")
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow, mark):
+            if str(crashwindow.window) == "work.a+1:crash":
+                mark.touch()
+            crashwindow.supervise(work)
+        """
+    result = run(source, "-v")
+    assert outcomes(result) == {
+        "test_work[work.a+1:crash]": "PASSED",
+        "test_work[work.b+1:crash]": "FAILED",
+        "test_work[work.c+1:crash]": "PASSED",
+        "test_work": "FAILED",
+    }
+    result.stdout.fnmatch_lines(["*could not make the state as it was after set-up*", "*OSError: disk on fire"])
 
 
 def test_state_by_a_link_is_what_it_leads_to(run: Run) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_crashwindow.errors import CrashWindowError, WorldBroken
-from pytest_crashwindow.guard import Done, Guard
+from pytest_crashwindow.guard import Done, Guard, held
 
 Make = Callable[..., Guard]
 
@@ -241,3 +244,36 @@ def test_a_child_whose_main_returns_or_raises_ends_with_a_failure(make: Make) ->
     status = guard.change(guard.fork(), 30)
     assert status is not None
     assert os.waitstatus_to_exitcode(status) == 70
+
+
+def in_fork(look: Callable[[], object]) -> bool:
+    """What `look` says in a process of its own."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(bool(look()))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_process_that_opened_nothing_more_holds_what_it_held() -> None:
+    def look() -> bool:
+        before = held()
+        with open(os.devnull):
+            pass
+        return before is not None and held() == before
+
+    assert in_fork(look)
+
+
+def test_a_process_that_has_a_port_holds_more() -> None:
+    def look() -> bool:
+        before = held()
+        server = socket.create_server(("127.0.0.1", 0))
+        return held() != before and server.fileno() > 0
+
+    assert in_fork(look)
+
+
+def test_nobody_says_what_a_process_with_threads_or_children_holds() -> None:
+    assert in_fork(lambda: threading.Thread(target=time.sleep, args=(9,), daemon=True).start() or held() is None)
+    assert in_fork(lambda: os.fork() == 0 or held() is None)
