@@ -17,19 +17,18 @@ import difflib
 import functools
 import inspect
 import sys
-import time
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+from . import originals
 from .errors import NotAttachable
 from .faults.base import Action
 from .tracker import Tracker
 from .trampolines import ASYNC_GENERATOR, COROUTINE, FUNCTION, GENERATOR, Handler, Trampoline, kind_of_code
 
 CODE, NAMES, CLASS = "code", "names", "class"  # how a call is attached
-_sleep = time.sleep  # the original: code under test may replace it
 
 Original = Callable[..., Any]
 Args = tuple[Any, ...]
@@ -324,7 +323,7 @@ async def _rest(delays: list[float]) -> None:
     asyncio = sys.modules.get("asyncio")
     loop = asyncio and asyncio._get_running_loop()
     if not loop:
-        _sleep(seconds)
+        originals.sleep(seconds)
         return
     # Not asyncio.sleep, which may be an attached call itself.
     over = loop.create_future()

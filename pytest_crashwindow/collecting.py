@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
+
+from . import originals
 
 _PROGRESS_AFTER = 10.0  # seconds without a word
 
@@ -52,7 +53,7 @@ class Collector:
 
     def _tell_progress(self) -> None:
         """A line about windows now and then, in a run that takes long."""
-        reporter, now = self._config.pluginmanager.get_plugin("terminalreporter"), time.monotonic()
+        reporter, now = self._config.pluginmanager.get_plugin("terminalreporter"), originals.monotonic()
         self._began = self._began or now
         if reporter is None or now - max(self._began, self._told) < _PROGRESS_AFTER:
             return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import pickle
 from pathlib import Path
 
 import pytest
 
+from . import originals
 from .errors import Unpicklable, WorldBroken
 
 
@@ -23,26 +24,29 @@ class Comparison:
         """Remember in the control; elsewhere raise AssertionError with pytest's diff unless equal."""
         __tracebackhide__ = True
         path = self._directory / hashlib.sha256(name.encode()).hexdigest()[:16]
-        if path.exists():
-            self._assert_equal(name, value, pickle.loads(path.read_bytes()))
-        elif self._is_control:
+        try:
+            control = originals.read_file(path)
+        except FileNotFoundError:
+            if not self._is_control:
+                originals.write_file(self.missed, b"")
+                raise WorldBroken(
+                    f"same_as_control({name!r}): the control had no such value; compare in the control as well"
+                ) from None
             self._remember(path, name, value)
         else:
-            self.missed.touch()
-            raise WorldBroken(
-                f"same_as_control({name!r}): the control had no such value; compare in the control as well"
-            )
+            self._assert_equal(name, value, originals.from_pickle(control))
 
     def _remember(self, path: Path, name: str, value: object) -> None:
         __tracebackhide__ = True
         try:
-            data = pickle.dumps(value)
+            data = originals.to_pickle(value)
         except Exception as error:
             raise Unpicklable(
                 f"same_as_control({name!r}): a {type(value).__qualname__} can't be kept ({error}); give plain data"
             ) from None
-        self._directory.mkdir(exist_ok=True)
-        path.write_bytes(data)
+        with contextlib.suppress(FileExistsError):
+            originals.mkdir(self._directory)
+        originals.write_file(path, data)
 
     def _assert_equal(self, name: str, value: object, control: object) -> None:
         __tracebackhide__ = True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
+from . import originals
 from .ledger import Ledger
 
 
@@ -20,7 +20,7 @@ class Effects:
 
     def record(self, name: str, key: object = "") -> None:
         """Note that the effect took place once more."""
-        self._ledger.append([str(name), str(key), time.monotonic_ns()])
+        self._ledger.append([str(name), str(key), originals.monotonic_ns()])
 
     def count(self, name: str, key: object = None) -> int:
         """How often the effect took place, for one key or for all."""

@@ -8,12 +8,12 @@ import inspect
 import os
 import random
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from . import originals
 from .arming import Faults, armed_for_life, check_calls, named_calls, names_of, refuse_misspelt
 from .clock import Clock
 from .connections import OpenedAt
@@ -300,14 +300,14 @@ class CrashWindow:
 
     def _fork(self, name: str, target: Callable[[], Any]) -> Life:
         files = self._world.files_of(name)
-        os.makedirs(files.directory)
-        woken, wake = os.pipe()
-        resumed, resume = os.pipe()
+        originals.mkdir(files.directory)
+        woken, wake = originals.pipe()
+        resumed, resume = originals.pipe()
         main = self._main(target, name, wake, resumed)
-        begins = time.monotonic_ns()  # the child may pass points before this process goes on
+        begins = originals.monotonic_ns()  # the child may pass points before this process goes on
         child: Child = OwnChild(main) if self._in_world else GuardedChild(main, self.directory)
-        os.close(wake)
-        os.close(resumed)
+        originals.close(wake)
+        originals.close(resumed)
         self._world.tell("started", name, pid=child.pid, at=begins)
         return Life(name, child, files, self._world, woken, resume, self.plan.life_timeout)
 

@@ -19,13 +19,13 @@ import select
 import shutil
 import signal
 import sys
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
+from . import originals
 from .errors import CrashWindowError, WorldBroken
 from .record import file_of, out_of_the_way
 
@@ -50,10 +50,10 @@ def fork_quietly() -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     if sys.version_info < (3, 12):
-        return os.fork()
+        return originals.fork()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
+        return originals.fork()
 
 
 def let_others_run() -> None:
@@ -137,9 +137,9 @@ class Guard:
         return "free" if event["free"] else "done"
 
     def _next_of(self, pid: int, kinds: Sequence[str], timeout: float | None) -> dict[str, Any] | None:
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else originals.monotonic() + timeout
         while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            left = None if deadline is None else max(0.0, deadline - originals.monotonic())
             event = self._next(left)
             if event is None or (event.get("pid") == pid and event["event"] in kinds):
                 return event
@@ -243,7 +243,7 @@ class _Keeper:
             kill_descendants(self._groups)
             if self._debris is not None:
                 shutil.rmtree(self._debris, ignore_errors=True)
-            os._exit(0)
+            originals.leave(0)
 
     def _mute_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -318,10 +318,10 @@ class _Keeper:
         self._tell("cleared")
 
     def _await_leaving(self) -> None:
-        deadline = time.monotonic() + _LEAVING_PATIENCE
-        while any(map(_exists, self._leaving)) and time.monotonic() < deadline:
+        deadline = originals.monotonic() + _LEAVING_PATIENCE
+        while any(map(_exists, self._leaving)) and originals.monotonic() < deadline:
             self._report_changes()
-            time.sleep(0.0005)
+            originals.sleep(0.0005)
 
     def _fork(self, order: object) -> None:
         pid, orders = self._spare or self._fork_waiting()
@@ -356,12 +356,15 @@ class _Keeper:
         except BaseException:
             traceback.print_exc()
         finally:
-            os._exit(70)  # the child's main ends the process itself; coming here is a failure
+            originals.leave(70)  # the child's main ends the process itself; coming here is a failure
 
     def _done(self, free: bool) -> None:
         """In a child: say it, unless the code under test has closed the pipe; the end itself tells as well."""
         if file_of(self._said) == self._said_to:
-            os.write(self._said, json.dumps({"event": "done", "pid": os.getpid(), "free": free}).encode() + b"\n")
+            originals.write(
+                self._said,
+                originals.to_json({"event": "done", "pid": originals.getpid(), "free": free}).encode() + b"\n",
+            )
 
     def _report_changes(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -391,7 +394,7 @@ def _order_from(fd: int) -> Any:
     order = os.read(fd, 65536)
     os.close(fd)
     if not order:  # the guard is gone
-        os._exit(70)
+        originals.leave(70)
     return json.loads(order)
 
 
@@ -401,17 +404,17 @@ def held() -> set[str] | None:
     One that has nothing more at its end than at its beginning keeps no port, lock or file from anybody.
     """
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children", "rb", buffering=0) as children:
-            if children.read(1) or len(os.listdir("/proc/self/task")) > 1:
-                return None
-        return {f"{name} {_link(f'/proc/self/fd/{name}')}" for name in os.listdir("/proc/self/fd")}
+        children = originals.read_file(f"/proc/self/task/{originals.getpid()}/children")
+        if children or len(originals.listdir("/proc/self/task")) > 1:
+            return None
+        return {f"{name} {_link(f'/proc/self/fd/{name}')}" for name in originals.listdir("/proc/self/fd")}
     except OSError:
         return None
 
 
 def _link(path: str) -> str:
     try:
-        return os.readlink(path)
+        return originals.readlink(path)
     except FileNotFoundError:  # the descriptor of the list itself
         return ""
 
@@ -439,15 +442,15 @@ def kill_descendants(groups: list[int], spared: Collection[int] = ()) -> None:
     A killed parent's children become ours and are seen in the next round. Where the system can't
     list children, the given process groups and the sessions of lives in them are all we know.
     """
-    deadline = time.monotonic() + _PATIENCE
+    deadline = originals.monotonic() + _PATIENCE
     # A child stays in the list until it's reaped, which is done here alone, so an empty list is no chance.
-    while (below := [pid for pid in _children(groups) if pid not in spared]) and time.monotonic() < deadline:
+    while (below := [pid for pid in _children(groups) if pid not in spared]) and originals.monotonic() < deadline:
         for pid in below:
             _killed(os.kill, pid)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        time.sleep(0.0005)
+        originals.sleep(0.0005)
     groups.clear()
 
 

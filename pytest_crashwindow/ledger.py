@@ -5,13 +5,11 @@ This module runs inside lives: standard library only.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
-# Kept before any probe replaces them: what the plugin does itself must never be a hit.
-_open, _write, _close, _pread, _fstat = os.open, os.write, os.close, os.pread, os.fstat
+from . import originals
 
 
 class Ledger:
@@ -22,20 +20,20 @@ class Ledger:
 
     def append(self, entry: object) -> None:
         """Add an entry at the end."""
-        fd = _open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = originals.open_fd(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            _write(fd, json.dumps(entry).encode() + b"\n")
+            originals.write(fd, originals.to_json(entry).encode() + b"\n")
         finally:
-            _close(fd)
+            originals.close(fd)
 
     def entries(self) -> list[Any]:
         """All entries in the order of writing."""
         try:
-            fd = _open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            fd = originals.open_fd(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return []
         try:
-            data = _pread(fd, _fstat(fd).st_size, 0)
+            data = originals.pread(fd, originals.fstat(fd).st_size, 0)
         finally:
-            _close(fd)
-        return [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+            originals.close(fd)
+        return [originals.from_json(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]

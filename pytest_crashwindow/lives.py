@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import select
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+from . import originals
 from .blocking import sounds_locked
 from .errors import LifeNotOver, UnattributedDeath, Unpicklable
 from .guard import Guard, fork_quietly, let_others_run
@@ -57,21 +56,21 @@ class OwnChild:
         return self._pidfd
 
     def change(self, timeout: float) -> int | None:
-        deadline = time.monotonic() + timeout
+        deadline = originals.monotonic() + timeout
         while True:
             try:
-                pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+                pid, status = originals.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
                 return 0  # a wait() of the test's own took the status; a result says that all is well
             if pid:
                 return status
-            if time.monotonic() >= deadline:
+            if originals.monotonic() >= deadline:
                 return None
-            time.sleep(0.0002)
+            originals.sleep(0.0002)
 
     def close(self) -> None:
         if self._pidfd is not None:
-            os.close(self._pidfd)
+            originals.close(self._pidfd)
             self._pidfd = None
 
 
@@ -315,7 +314,7 @@ class Life:
         self._world.tell("resumed", self.name)
         held, stopped = self._held, self._stopped
         self._state, self._held, self._stopped = "running", 0, False
-        os.write(self._resume, b"r" * held)
+        originals.write(self._resume, b"r" * held)
         if stopped:
             self._signal(signal.SIGCONT)
             self._wake_process_outside_group()
@@ -346,23 +345,23 @@ class Life:
         elsewhere = _descendants(self.pid) if number != STACKS_SIGNAL else []
         with contextlib.suppress(ProcessLookupError, PermissionError):
             try:
-                os.killpg(self.pid, number)
+                originals.killpg(self.pid, number)
             except ProcessLookupError:  # so young that it has no group of its own yet
-                os.kill(self.pid, number)
+                originals.kill(self.pid, number)
         self._signal_outside_group(elsewhere, number)
 
     def _signal_outside_group(self, pids: list[int], number: int) -> None:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                if os.getpgid(pid) != self.pid:
-                    os.kill(pid, number)
+                if originals.getpgid(pid) != self.pid:
+                    originals.kill(pid, number)
 
     def _wake_process_outside_group(self) -> None:
         """A child of the life that made a session of its own stopped itself; only its record names it."""
         for fired in self._world.fired():
             if fired.life == self.name and fired.pid != self.pid and fired.fault == "pause":
                 with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(fired.pid, signal.SIGCONT)
+                    originals.kill(fired.pid, signal.SIGCONT)
 
     # -- watching ----------------------------------------------------------------------------
 
@@ -374,10 +373,10 @@ class Life:
 
     def _watch(self, until: Callable[[], bool]) -> None:
         __tracebackhide__ = True
-        deadline = time.monotonic() + self._limit
+        deadline = originals.monotonic() + self._limit
         self._look()
         while not until():
-            left = deadline - time.monotonic()
+            left = deadline - originals.monotonic()
             if left <= 0:
                 self._time_out()
                 return
@@ -386,7 +385,7 @@ class Life:
     def _take_in(self, timeout: float) -> bool:
         """One piece of news at most; False if there was none within `timeout` seconds."""
         __tracebackhide__ = True
-        ready = select.poll()
+        ready = originals.poll()
         # A note that came before the stop is read after it: each pause is resumed by itself.
         for fd in (-1 if self._stopped else self._wake, self._child.descriptor):
             if fd is not None and fd >= 0:
@@ -395,10 +394,10 @@ class Life:
             timeout = min(timeout, 0.005)
         fds = {fd for fd, _ in ready.poll(timeout * 1000)}
         if self._wake in fds:
-            note = os.read(self._wake, 1)
+            note = originals.read(self._wake, 1)
             if note:
                 return self._noted(note)
-            os.close(self._wake)  # nobody can write to it any more
+            originals.close(self._wake)  # nobody can write to it any more
             self._wake = -1
         status = self._child.change(0)
         if status is None:
@@ -414,10 +413,10 @@ class Life:
 
         Left unread, it would be taken for another pause once the life is resumed.
         """
-        ready = select.poll()
+        ready = originals.poll()
         if self._wake >= 0 and not self._stopped:
             ready.register(self._wake, select.POLLIN)
-            self._held += bool(ready.poll(0) and os.read(self._wake, 1))
+            self._held += bool(ready.poll(0) and originals.read(self._wake, 1))
         self._signal_outside_group(_descendants(self.pid), signal.SIGSTOP)
         self._pause(stopped=True)
 
@@ -507,12 +506,12 @@ class Life:
         before = 0 if self._stopped else _size(self._files.stacks)
         if not self._stopped:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, STACKS_SIGNAL)  # to this process alone: others would die of it
-            deadline = time.monotonic() + _STACKS_PATIENCE
+                originals.kill(self.pid, STACKS_SIGNAL)  # to this process alone: others would die of it
+            deadline = originals.monotonic() + _STACKS_PATIENCE
             size = before
-            while time.monotonic() < deadline and (size == before or _size(self._files.stacks) != size):
+            while originals.monotonic() < deadline and (size == before or _size(self._files.stacks) != size):
                 size = _size(self._files.stacks)
-                time.sleep(0.01)
+                originals.sleep(0.01)
         stacks = own_part(_text_of(self._files.stacks)[before:])
         return stacks[:6000] or "(no stack: the process is blocked in the kernel, or is no Python)"
 
@@ -521,7 +520,7 @@ class Life:
         self._child.close()
         for fd in (self._wake, self._resume):
             with contextlib.suppress(OSError):
-                os.close(fd)
+                originals.close(fd)
         self._wake = -1
         if self._end_told_before() is None:
             self._world.tell("ended", self.name, outcome=state, error=self._headline())
@@ -556,7 +555,7 @@ def _loaded(result: Result, name: str) -> Any:
     __tracebackhide__ = True
     assert result.payload is not None
     try:
-        return pickle.loads(result.payload)
+        return originals.from_pickle(result.payload)
     except Exception as error:
         raise Unpicklable(
             f"the {result.kind} that life {name!r} {result.outcome} can't be rebuilt in the test "
@@ -567,22 +566,20 @@ def _loaded(result: Result, name: str) -> Any:
 
 def _read_result(path: str) -> Result | None:
     try:
-        with open(path, "rb") as file:
-            return Result(**pickle.load(file))
+        return Result(**originals.from_pickle(originals.read_file(path)))
     except FileNotFoundError:
         return None
 
 
 def _text_of(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return originals.read_file(path).decode("utf-8", "replace")
     except FileNotFoundError:
         return ""
 
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size
+        return originals.stat(path).st_size
     except FileNotFoundError:
         return 0

@@ -14,8 +14,6 @@ import inspect
 import io
 import logging
 import os
-import pickle
-import random
 import signal
 import sys
 import threading
@@ -24,11 +22,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from . import originals
 from .record import out_of_the_way
 from .tracker import OWN_FAILURE, PACKAGE, TRAMPOLINE, Lifeline, Orders, Tracker
-
-# The originals: code under test may replace them.
-_open, _write, _close, _rename, _getpid = os.open, os.write, os.close, os.rename, os.getpid
 
 STACKS_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGUSR2 + 3) - 3
 """asks a life for the stacks of its threads; one that programs hardly ever use"""
@@ -74,7 +70,7 @@ def live(
     seed: str,
 ) -> NoReturn:
     """Be a life. Whatever the target raises, this ends the process."""
-    status, pid = OWN_FAILURE, os.getpid()
+    status, pid = OWN_FAILURE, originals.getpid()
     try:
         os.setsid()
         _own_output(files)
@@ -85,7 +81,7 @@ def live(
         result = _run(target, tracker)
         _end_as_a_program_does()
         tracker.active = False
-        if _getpid() == pid:  # not a child that the target forked and let run on
+        if originals.getpid() == pid:  # not a child that the target forked and let run on
             _hand_over(result, files)
         status = 0
     except BaseException:
@@ -95,25 +91,25 @@ def live(
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(status)
+        originals.leave(status)
 
 
 def _own_output(files: LifeFiles) -> None:
     """Files of its own instead of pytest's capture; lines arrive as they are printed."""
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
+    null = originals.open_fd(os.devnull, os.O_RDONLY)
+    originals.dup2(null, 0)
+    originals.close(null)
     for number, path in ((1, files.stdout), (2, files.stderr)):
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.dup2(fd, number)
-        os.close(fd)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+        fd = originals.open_fd(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        originals.dup2(fd, number)
+        originals.close(fd)
+    sys.stdin = sys.__stdin__ = originals.open_file(0, encoding="utf-8", closefd=False)  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _text(1)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _text(2)  # type: ignore[misc]
 
 
 def _text(fd: int) -> io.TextIOWrapper:
-    return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    return originals.open_file(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _own_signals(files: LifeFiles) -> None:
@@ -122,7 +118,7 @@ def _own_signals(files: LifeFiles) -> None:
     for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     faulthandler.enable(file=2)
-    fd = os.open(files.stacks, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    fd = originals.open_fd(files.stacks, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     faulthandler.register(STACKS_SIGNAL, file=fd, all_threads=True, chain=False)
 
 
@@ -140,7 +136,7 @@ def _leave_pytest(seed: str) -> None:
         if type(handler).__module__.startswith("_pytest."):
             root.removeHandler(handler)
     # Lives differ from each other, and are alike in every world.
-    random.seed(seed)
+    originals.seed(seed)
 
 
 def _run(target: Callable[[], Any], tracker: Tracker) -> Result:
@@ -159,7 +155,7 @@ def _run(target: Callable[[], Any], tracker: Tracker) -> Result:
 def _packed(outcome: str, value: object) -> Result:
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     try:
-        return Result(outcome, pickle.dumps(value), kind)
+        return Result(outcome, originals.to_pickle(value), kind)
     except Exception as error:
         return Result(outcome, None, kind, f"{type(error).__name__}: {error}")
 
@@ -200,9 +196,9 @@ def _flush_files() -> None:
 
 def _hand_over(result: Result, files: LifeFiles) -> None:
     """In one piece: a result cut short by a death is none."""
-    unfinished, left = f"{files.result}.part", pickle.dumps(result.__dict__)
-    fd = _open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    unfinished, left = f"{files.result}.part", originals.to_pickle(result.__dict__)
+    fd = originals.open_fd(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     while left:  # a single write takes 2 GiB at most
-        left = left[_write(fd, left) :]
-    _close(fd)
-    _rename(unfinished, files.result)
+        left = left[originals.write(fd, left) :]
+    originals.close(fd)
+    originals.rename(unfinished, files.result)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -20,10 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import originals
 from .windows import unescape
-
-# Kept before any probe replaces them: what the plugin does itself must never be a hit.
-_open, _write, _close, _lseek, _pread, _fstat = os.open, os.write, os.close, os.lseek, os.pread, os.fstat
 
 _SIMPLE = frozenset({str, int, float, bool, type(None), bytes})
 _HIGH = 200  # above the descriptors that programs in tests have
@@ -52,14 +49,14 @@ def out_of_the_way(fd: int) -> int:
         high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     except OSError:  # the limit is lower
         return fd
-    _close(fd)
+    originals.close(fd)
     return high
 
 
 def file_of(fd: int) -> tuple[int, int] | None:
     """Which file a descriptor leads to; None for none."""
     try:
-        status = _fstat(fd)
+        status = originals.fstat(fd)
     except OSError:
         return None
     return status.st_dev, status.st_ino
@@ -118,7 +115,7 @@ class Trace:
         self._counts: dict[bytes, tuple[int, int]] = {}
 
     def _open(self) -> None:
-        fd = _open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = originals.open_fd(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.descriptor = out_of_the_way(fd)
 
     def append(self, line: str) -> None:
@@ -126,26 +123,26 @@ class Trace:
 
     def _write(self, data: bytes) -> None:
         try:
-            _write(self.descriptor, data)
+            originals.write(self.descriptor, data)
         except OSError as error:
             if error.errno != errno.EBADF:
                 raise
             self._open()  # daemons close whatever is open
-            _write(self.descriptor, data)
+            originals.write(self.descriptor, data)
 
     def append_counted(self, line: str, columns: Iterable[tuple[int, str]]) -> list[int]:
         """Append, and tell how many lines so far, this one included, have each (column, text)."""
         data = line.encode("utf-8", "backslashreplace")
         with self._lock:
             self._write(data)
-            end = _lseek(self.descriptor, 0, os.SEEK_CUR)
+            end = originals.lseek(self.descriptor, 0, os.SEEK_CUR)
             return [self._count(end, column, text) for column, text in columns]
 
     def _count(self, end: int, column: int, text: str) -> int:
         wanted = text.encode("utf-8", "backslashreplace")
         key = b"%d\t%s" % (column, wanted)
         start, count = self._counts.get(key, (0, 0))
-        for line in _pread(self.descriptor, end - start, start).splitlines():
+        for line in originals.pread(self.descriptor, end - start, start).splitlines():
             fields = line.split(b"\t")
             count += len(fields) == _FIELDS and wanted in fields[column].split(b",")
         self._counts[key] = (end, count)
@@ -166,7 +163,7 @@ def line(at: int, who: str, point: str, armed: str, arguments: str) -> str:
 def read_trace(path: Path) -> list[Hit]:
     """All hits of a world in the order passed. A last line cut short by a death is left out."""
     try:
-        data = path.read_bytes()
+        data = originals.read_file(path)
     except FileNotFoundError:
         return []
     hits, seen = [], dict[str, int]()
@@ -199,16 +196,17 @@ class FiredRecords:
     def claim(self, name: str, fired: Fired) -> bool:
         """Write the record; False if another process or an earlier life was first."""
         try:
-            fd = _open(f"{self._directory}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            fd = originals.open_fd(f"{self._directory}/{name}", flags, 0o600)
         except FileExistsError:
             return False
-        _write(fd, json.dumps(fired.__dict__).encode())
-        _close(fd)
+        originals.write(fd, originals.to_json(fired.__dict__).encode())
+        originals.close(fd)
         return True
 
     def has_fired(self, index: int) -> bool:
         """Whether this armed fault fired at least once (records of one are `INDEX` or `INDEX.N`)."""
-        return any(name.partition(".")[0] == str(index) for name in os.listdir(self._directory))
+        return any(name.partition(".")[0] == str(index) for name in originals.listdir(self._directory))
 
     def read(self) -> list[Fired]:
         """All records in the order of firing; one cut short by a death counts as not written."""
@@ -216,11 +214,11 @@ class FiredRecords:
 
     def _read(self) -> Iterator[Fired]:
         try:
-            names = os.listdir(self._directory)
+            names = originals.listdir(self._directory)
         except FileNotFoundError:  # of a world that could not begin
             return
         for name in names:
-            with contextlib.suppress(ValueError, TypeError), open(f"{self._directory}/{name}", "rb") as file:
-                fields: dict[str, Any] = json.load(file)
+            with contextlib.suppress(ValueError, TypeError):
+                fields: dict[str, Any] = originals.from_json(originals.read_file(f"{self._directory}/{name}"))
                 fields["where"] = tuple((file, line, name) for file, line, name in fields["where"])
                 yield Fired(**fields)

@@ -10,12 +10,12 @@ import contextlib
 import hashlib
 import json
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from . import originals
 from .windows import parse
 
 Record = dict[str, Any]
@@ -153,7 +153,7 @@ class Shared:
         while not (self._claim_of(window).exists() or self._gave_up or self.stopped()):
             if not _alive(by):
                 return self._claim_of(window).exists()
-            time.sleep(_LOOK)
+            originals.sleep(_LOOK)
         return True
 
     def _result(self, owner: dict[str, Any]) -> Record:
@@ -161,7 +161,7 @@ class Shared:
         while not path.exists():
             if not _alive(owner["pid"]) and not path.exists():
                 return _lost(owner["window"])
-            time.sleep(_LOOK)
+            originals.sleep(_LOOK)
         record: Record = json.loads(path.read_text())
         return record
 

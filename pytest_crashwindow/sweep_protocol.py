@@ -7,7 +7,6 @@ The sweep's own item is reported last.
 from __future__ import annotations
 
 import contextlib
-import time
 import traceback
 from collections import deque
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from . import originals
 from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
 from .known import near_names
 from .points import is_glob, matches
@@ -123,7 +123,7 @@ class SweepProtocol(Protocol):
 
     def _sweep_or_error(self, worlds: Worlds) -> list[pytest.TestReport]:
         """An error in somebody's hook is this sweep's, and the run goes on."""
-        began = time.time()
+        began = originals.monotonic()
         try:
             return self._sweep(worlds)
         except pytest.exit.Exception:
@@ -133,7 +133,7 @@ class SweepProtocol(Protocol):
 
     def _sweep(self, worlds: Worlds) -> list[pytest.TestReport]:
         """Run what is to be run; the reports of the sweep's own call phase."""
-        began = time.time()
+        began = originals.monotonic()
         whole = self._plan.max_windows is not None or self.config.option.keyword.strip()
         if self._pin.shard and self._plan.depth > 1 and whole:
             return []  # a limit or `-k` is for the whole sweep, behind windows too: one worker keeps it
@@ -407,7 +407,7 @@ class SweepProtocol(Protocol):
 
     def _failed(self, text: str, began: float, verdict: str) -> list[pytest.TestReport]:
         report = self.quiet("call")
-        report.duration = time.time() - began
+        report.duration = originals.monotonic() - began
         report.outcome, report.longrepr = "failed", text
         report.user_properties.append(("crashwindow_verdict", verdict))
         report.__dict__["crashwindow_sweep"] = self._summary({}, verdict, report)
@@ -435,7 +435,7 @@ class SweepProtocol(Protocol):
             report.outcome, report.longrepr = "skipped", (path, line or 0, text)
         else:
             report = self._makereport_of_a_pass(began)
-        report.duration = time.time() - began
+        report.duration = originals.monotonic() - began
         report.user_properties.append(("crashwindow_verdict", "passed"))
         report.__dict__["crashwindow_sweep"] = self._summary(records, "passed")
         return [report]

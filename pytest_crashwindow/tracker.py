@@ -16,28 +16,22 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import get_ident
-from time import monotonic_ns
 from types import FrameType
 from typing import Any
 
+from . import originals
 from .audit_events import CPYTHON_EVENTS
 from .errors import BadOption
 from .faults.base import Action, Asked, Wait
 from .ledger import Ledger
+from .originals import monotonic_ns
 from .points import Armed, Selection, matches, split_end
 from .record import ARMED, POINT, Fired, FiredRecords, Trace, file_of, line, summary
 from .windows import escape
-
-# The originals: probes and code under test may replace them.
-_kill, _killpg, _getpid, _getpgrp = os.kill, os.killpg, os.getpid, os.getpgrp
-_open, _read, _write = open, os.read, os.write
-_sleep = time.sleep
-_exit = os._exit  # with `[run] patch = _exit` this one saves coverage's data, which is what death=exit is for
 
 EXIT_STATUS = 137  # what a shell shows for SIGKILL; used where death is by `os._exit`
 OWN_FAILURE = 70  # the plugin's own fault, and never a pass
@@ -82,12 +76,12 @@ class Lifeline:
     def say(self, note: bytes) -> None:
         """Tell the starter, as far as the code under test has left a way open. Raises OSError."""
         self._check(self.wake)
-        _write(self.wake, note)
+        originals.write(self.wake, note)
 
     def listen(self) -> None:
         """Wait for the starter. Raises OSError if the code under test closed the way."""
         self._check(self.resume)
-        _read(self.resume, 1)
+        originals.read(self.resume, 1)
 
     def _check(self, fd: int) -> None:
         """Programs that close all descriptors open others, which get the old numbers."""
@@ -237,7 +231,7 @@ class Tracker:
             # Nearly every hit, so it's written out; it runs no code of others, so nothing need be unseen.
             text = f"{monotonic_ns()}\t{self._who[thread]}\t{self._unarmed[point]}\t\t{summary(arguments)}\n"
             try:
-                _write(self._trace.descriptor, text.encode("utf-8", "backslashreplace"))
+                originals.write(self._trace.descriptor, text.encode("utf-8", "backslashreplace"))
             except OSError:
                 self._trace.append(text)
             return None
@@ -279,7 +273,7 @@ class Tracker:
 
     def _me(self, thread: int) -> str:
         if thread not in self._who:
-            self._who[thread] = f"{escape(self._lifeline.name)}\t{_getpid()}\t{thread}"
+            self._who[thread] = f"{escape(self._lifeline.name)}\t{originals.getpid()}\t{thread}"
         return self._who[thread]
 
     def _passed_armed(
@@ -304,7 +298,7 @@ class Tracker:
                 ordinal=ordinal,
                 arguments=shown,
                 life=self._lifeline.name,
-                pid=_getpid(),
+                pid=originals.getpid(),
                 thread=thread,
                 at=monotonic_ns(),
                 where=_user_frames(sys._getframe(2)),
@@ -319,7 +313,7 @@ class Tracker:
         if not isinstance(asked, Wait):
             return asked
         if later is None:
-            _sleep(asked.seconds)
+            originals.sleep(asked.seconds)
         else:
             later.append(asked.seconds)
         return None
@@ -334,8 +328,8 @@ class Tracker:
     def _fail(self, text: str) -> None:
         """End the process in a way that is never a pass."""
         with contextlib.suppress(OSError):
-            _write(2, f"crashwindow: {text}\n".encode())
-        _exit(OWN_FAILURE)
+            originals.write(2, f"crashwindow: {text}\n".encode())
+        originals.exit_now(OWN_FAILURE)
 
     def _may_fire(self, armed: Armed, point: str) -> bool:
         if armed.fault.only_calls and split_end(point)[0] not in self._orders.calls:
@@ -353,14 +347,14 @@ class Tracker:
 
     def die(self) -> None:
         if self._orders.death == "exit":
-            _exit(EXIT_STATUS)
-        _kill(_getpid(), signal.SIGKILL)
+            originals.exit_now(EXIT_STATUS)  # where coverage has replaced it, this saves its data
+        originals.kill(originals.getpid(), signal.SIGKILL)
         while True:  # another thread may take the signal; this one must not run on
             signal.pause()
 
     def stop_life(self) -> None:
         self._note_stop(b"S")
-        _killpg(_getpgrp(), signal.SIGSTOP)
+        originals.killpg(originals.getpgrp(), signal.SIGSTOP)
         # Another thread may take the signal, and this one run on for a moment.
         with contextlib.suppress(OSError):
             self._lifeline.listen()
@@ -382,7 +376,7 @@ class Tracker:
                 released.wait()
 
     def _note_stop(self, how: bytes) -> None:
-        with contextlib.suppress(OSError), _open(self._lifeline.stacks, "w") as file:
+        with contextlib.suppress(OSError), originals.open_file(self._lifeline.stacks, "w") as file:
             faulthandler.dump_traceback(file, all_threads=True)
         with contextlib.suppress(OSError):
             self._lifeline.say(how)

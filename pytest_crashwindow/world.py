@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import stat
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import originals
 from .arming import Faults
 from .blocking import note
 from .ledger import Ledger
@@ -46,8 +45,9 @@ class World:
 
     def make(self) -> None:
         """Create what lives write to."""
-        for name in ("fired", "lives"):
-            os.makedirs(self.directory / name, exist_ok=True)
+        for directory in (self.directory, self.directory / "fired", self.directory / "lives"):
+            with contextlib.suppress(FileExistsError):
+                originals.mkdir(directory)
         self.tell("world", "", window=str(self.window) if self.window else None)
 
     def arm(self, faults: Collection[Armed]) -> None:
@@ -88,7 +88,7 @@ class World:
 
     def tell(self, event: str, life: str, **more: Any) -> None:
         """Put something into the timeline."""
-        self._events.append({"event": event, "life": life, "at": time.monotonic_ns(), **more})
+        self._events.append({"event": event, "life": life, "at": originals.monotonic_ns(), **more})
 
     def events(self) -> list[Mapping[str, Any]]:
         """What was told, in order."""
@@ -120,13 +120,13 @@ class World:
 
     def limit(self, seconds: float | None) -> None:
         """From inside: end the test body after so many seconds from now, or, with None, never."""
-        text = "" if seconds is None else f"{time.monotonic()} {seconds}"
-        (self.directory / "limit").write_text(text)
+        text = "" if seconds is None else f"{originals.monotonic()} {seconds}"
+        originals.write_file(self.directory / "limit", text.encode())
 
     def limited(self, begun: float, seconds: float | None) -> tuple[float, float | None]:
         """What `limit` said: since when, on the monotonic clock, and for how many seconds. Else as given."""
         try:
-            told = (self.directory / "limit").read_text().split()
+            told = originals.read_file(self.directory / "limit").split()
         except FileNotFoundError:
             return begun, seconds
         return (float(told[0]), float(told[1])) if told else (begun, None)
@@ -166,9 +166,9 @@ def open_sqlite_files(connected: Callable[[], Collection[str]] = tuple) -> list[
     the locks that this process holds on it.
     """
     found, empty = set(), set()
-    for name in os.listdir("/dev/fd"):
+    for name in originals.listdir("/dev/fd"):
         with contextlib.suppress(OSError):
-            header = os.pread(int(name), 16, 0)
+            header = originals.pread(int(name), 16, 0)
             if header == b"SQLite format 3\0":
                 found.add(_path_of(int(name)))
             elif not header and _is_kept(int(name)):
@@ -178,12 +178,12 @@ def open_sqlite_files(connected: Callable[[], Collection[str]] = tuple) -> list[
 
 def _is_kept(fd: int) -> bool:
     """Whether it is a file that has a name, unlike those that pytest captures output in."""
-    status = os.fstat(fd)
+    status = originals.fstat(fd)
     return stat.S_ISREG(status.st_mode) and status.st_nlink > 0
 
 
 def _path_of(fd: int) -> str:
     try:
-        return os.readlink(f"/proc/self/fd/{fd}").removesuffix(" (deleted)")
+        return originals.readlink(f"/proc/self/fd/{fd}").removesuffix(" (deleted)")
     except OSError:
         return f"descriptor {fd}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
-import pickle
 import random
 import shutil
 import signal
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pytest
 
+from . import originals
 from .blocking import sounds_locked
 from .comparing import Comparison
 from .errors import CrashWindowError, UnseenError, WorldBroken
@@ -109,7 +109,7 @@ class Worlds:
 
     def run(self, window: Window | None) -> Outcome:
         """The test body in a world of its own. Whatever happens there, nothing of it is left running."""
-        started = time.time()
+        started = originals.monotonic()
         try:
             world = self._world(window)
         except CrashWindowError as error:  # a window by a name that somebody typed
@@ -186,10 +186,10 @@ class Worlds:
 
     def _wait(self, guard: Guard, pid: int, world: World) -> int | Literal["done", "free"] | None:
         """The wait status of the world, "done" or "free" if it has reported, or None when its time is over."""
-        started = time.monotonic()
+        started = originals.monotonic()
         while True:
             begun, limit = world.limited(started, self._limit or None)
-            left = _LOOK if limit is None else min(_LOOK, begun + limit - time.monotonic())
+            left = _LOOK if limit is None else min(_LOOK, begun + limit - originals.monotonic())
             if left <= 0:
                 return None
             status = guard.end(pid, left)
@@ -204,7 +204,7 @@ class Worlds:
 
     def _read(self, world: World, status: int, started: float) -> Outcome:
         try:
-            data: dict[str, Any] = pickle.loads((world.directory / "report").read_bytes())
+            data: dict[str, Any] = originals.from_pickle(originals.read_file(world.directory / "report"))
         except FileNotFoundError:
             return self._broken(world, status, started)
         return Outcome(world, **data)
@@ -247,7 +247,7 @@ class Worlds:
     # -- in the world ------------------------------------------------------------------------
 
     def _be_world(self, await_order: Callable[[], dict[str, Any]], done: Done) -> NoReturn:
-        pid, before = os.getpid(), held()
+        pid, before = originals.getpid(), held()
         try:
             os.setpgid(0, 0)
             random.setstate(self._random)
@@ -257,13 +257,13 @@ class Worlds:
             self._engine.world = world = self._world(window)
             self._compared = order["compared"]
             self._crashwindow.enter_world(world, self.comparison(is_control=window is None))
-            with open(world.directory / "stacks", "w") as stacks:
+            with originals.open_file(world.directory / "stacks", "w") as stacks:
                 faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True, chain=False)
                 data = self._collect(world, reports)
-            if os.getpid() == pid:  # not a child that the test body forked and let run on
+            if originals.getpid() == pid:  # not a child that the test body forked and let run on
                 unfinished = world.directory / "report.part"
-                unfinished.write_bytes(data)
-                unfinished.replace(world.directory / "report")
+                originals.write_file(unfinished, data)
+                originals.replace(unfinished, world.directory / "report")
                 sys.stdout.flush()
                 sys.stderr.flush()
                 done(before is not None and held() == before)
@@ -272,7 +272,7 @@ class Worlds:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(0)
+            originals.leave(0)
 
     def _collect(self, world: World, reports: list[pytest.TestReport]) -> bytes:
         item, data = self._item, dict[str, Any]()
@@ -285,7 +285,7 @@ class Worlds:
         data["reports"] = [_picklable(report) for report in reports]
         data["warned"] = [_warned(message) for message in log or ()]
         data["stop"] = (item.session.shouldstop, item.session.shouldfail)
-        return pickle.dumps(data)
+        return originals.to_pickle(data)
 
     def _recorded_warnings(self) -> contextlib.AbstractContextManager[list[warnings.WarningMessage] | None]:
         """Those of the test body, unless the test records them itself."""
@@ -408,7 +408,7 @@ def _fail_if_blamed(world: World) -> None:
 
 def quiet_report(item: pytest.Item, when: Any, started: float | None = None) -> pytest.TestReport:
     """A report of a phase that passed, to be filled in."""
-    now = time.time()
+    now, duration = time.time(), originals.monotonic() - started if started else 0.0
     return pytest.TestReport(
         nodeid=item.nodeid,
         location=item.location,
@@ -417,8 +417,8 @@ def quiet_report(item: pytest.Item, when: Any, started: float | None = None) -> 
         longrepr=None,
         when=when,
         sections=[],
-        duration=now - started if started else 0.0,
-        start=started or now,
+        duration=duration,
+        start=now - duration,
         stop=now,
     )
 
@@ -435,7 +435,7 @@ def replay_warnings(warned: list[Warned]) -> None:
 def _warned(message: warnings.WarningMessage) -> Warned:
     category: type[Warning] | None = message.category
     try:
-        pickle.dumps(category)
+        originals.to_pickle(category)
     except Exception:
         category = None
     return str(message.message), category, message.filename, message.lineno
@@ -453,7 +453,7 @@ def _picklable(report: pytest.TestReport) -> pytest.TestReport:
     if report.longrepr is None and not report.user_properties:
         return report  # nothing in it is anybody else's
     try:
-        pickle.loads(pickle.dumps(report))
+        originals.from_pickle(originals.to_pickle(report))
     except Exception:
         report.longrepr = str(report.longrepr)
         report.user_properties = [(str(k), str(v)) for k, v in report.user_properties]
@@ -469,16 +469,16 @@ def _stacks_of(pid: int, file: str) -> str:
     """Ask a process for its stacks and give it a moment to write them."""
     path = Path(file)
     try:
-        os.kill(pid, STACKS_SIGNAL)
+        originals.kill(pid, STACKS_SIGNAL)
     except ProcessLookupError:
         return "(gone)"
-    deadline = time.monotonic() + 1
+    deadline = originals.monotonic() + 1
     size = -1
-    while time.monotonic() < deadline:
+    while originals.monotonic() < deadline:
         now = path.stat().st_size if path.exists() else 0
         if now and now == size:
             break
         size = now
-        time.sleep(0.02)
+        originals.sleep(0.02)
     text = path.read_text(errors="replace") if path.exists() else ""
     return own_part(text)[:4000] or "(no stack: blocked in the kernel, or no Python)"
