@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from . import originals
-
 _PROGRESS_AFTER = 10.0  # seconds without a word
 
 
@@ -53,7 +51,9 @@ class Collector:
 
     def _tell_progress(self) -> None:
         """A line about windows now and then, in a run that takes long."""
-        reporter, now = self._config.pluginmanager.get_plugin("terminalreporter"), originals.monotonic()
+        from .originals import monotonic  # which Windows lacks, as it does windows
+
+        reporter, now = self._config.pluginmanager.get_plugin("terminalreporter"), monotonic()
         self._began = self._began or now
         if reporter is None or now - max(self._began, self._told) < _PROGRESS_AFTER:
             return

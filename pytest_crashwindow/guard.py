@@ -13,7 +13,6 @@ import contextlib
 import ctypes
 import functools
 import gc
-import json
 import os
 import select
 import shutil
@@ -32,6 +31,7 @@ from .record import file_of, out_of_the_way
 Done = Callable[[bool], None]
 """tells that nothing is left to do but end, and whether the process holds nothing that could be in anybody's way"""
 
+_GONE = "the guard process ended; was it killed from outside?"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _IDLE = 0.008  # seconds without anything to do after which the next child is forked ahead
@@ -79,20 +79,20 @@ class Guard:
         prepare: Callable[[], None] = lambda: None,
         before_each: Callable[[], None] = lambda: None,
     ) -> None:
-        orders, self._orders = os.pipe()
-        self._events, events = os.pipe()
+        orders, self._orders = originals.pipe()
+        self._events, events = originals.pipe()
         # A pipe of its own: the end of the other one tells that the guard is gone, whoever holds this one.
-        self._said, said = os.pipe()
+        self._said, said = originals.pipe()
         self._unread: list[bytes] = []
         self._rest = {self._events: b"", self._said: b""}
         self._clearing = False
         self.pid = fork_quietly()
         if self.pid == 0:
             for fd in (self._orders, self._events, self._said):
-                os.close(fd)
+                originals.close(fd)
             _Keeper(orders, events, said, child_main, before_each, debris).serve(prepare)
         for fd in (orders, events, said):
-            os.close(fd)
+            originals.close(fd)
         try:
             self._expect("ready", None)
         except BaseException:
@@ -159,18 +159,18 @@ class Guard:
             return
         with contextlib.suppress(WorldBroken):
             self._order({"end": True})
-        os.close(self._orders)
+        originals.close(self._orders)
         self._orders = -1
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
-        os.close(self._events)
-        os.close(self._said)
+            originals.waitpid(self.pid, 0)
+        originals.close(self._events)
+        originals.close(self._said)
 
     def _order(self, order: dict[str, Any]) -> None:
         try:
-            os.write(self._orders, json.dumps(order).encode() + b"\n")
+            originals.write(self._orders, originals.to_json(order).encode() + b"\n")
         except BrokenPipeError:
-            raise WorldBroken("the guard process is gone; was it killed from outside?") from None
+            raise WorldBroken(_GONE) from None
 
     def _expect(self, kind: str, timeout: float | None) -> dict[str, Any]:
         kept: list[bytes] = []
@@ -181,25 +181,25 @@ class Guard:
                     raise WorldBroken(f"the guard process gave no answer within {timeout:.0f} s; was it stopped?")
                 if event["event"] == kind:
                     return event
-                kept.append(json.dumps(event).encode())
+                kept.append(originals.to_json(event).encode())
         finally:
             self._unread[:0] = kept
 
     def _next(self, timeout: float | None) -> dict[str, Any] | None:
         while not self._unread:
-            ready = select.poll()
+            ready = originals.poll()
             ready.register(self._events, select.POLLIN)
             ready.register(self._said, select.POLLIN)
             fds = {fd for fd, _ in ready.poll(None if timeout is None else timeout * 1000)}
             if not fds:
                 return None
             for fd in sorted(fds, key=(self._said, self._events).index):  # what a child says comes before its end
-                data = os.read(fd, 65536)
+                data = originals.read(fd, 65536)
                 if not data and fd == self._events:
-                    raise WorldBroken("the guard process ended; was it killed from outside?")
+                    raise WorldBroken(_GONE)
                 *lines, self._rest[fd] = (self._rest[fd] + data).split(b"\n")
                 self._unread += lines
-        event: dict[str, Any] = json.loads(self._unread.pop(0))
+        event: dict[str, Any] = originals.from_json(self._unread.pop(0))
         if event["event"] == "failed":
             raise CrashWindowError(event["text"])
         return event
@@ -248,7 +248,7 @@ class _Keeper:
     def _mute_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_IGN)
-        self._woken, self._waker = os.pipe()
+        self._woken, self._waker = originals.pipe()
         os.set_blocking(self._waker, False)
         os.set_blocking(self._woken, False)
         self._former_wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
@@ -272,7 +272,7 @@ class _Keeper:
         return True
 
     def _loop(self) -> None:
-        ready = select.poll()
+        ready = originals.poll()
         ready.register(self._orders, select.POLLIN)
         ready.register(self._woken, select.POLLIN)
         rest = b""
@@ -283,15 +283,15 @@ class _Keeper:
                 self._spare = self._fork_waiting()  # the next one, while this one runs
             if self._woken in fds:
                 with contextlib.suppress(BlockingIOError):
-                    os.read(self._woken, 4096)
+                    originals.read(self._woken, 4096)
                 self._report_changes()
             if self._orders in fds:
-                data = os.read(self._orders, 65536)
+                data = originals.read(self._orders, 65536)
                 if not data:
                     return
                 *lines, rest = (rest + data).split(b"\n")
                 for line in lines:
-                    order = json.loads(line)
+                    order = originals.from_json(line)
                     if "end" in order:
                         self._await_leaving()
                         self._debris = None
@@ -328,25 +328,25 @@ class _Keeper:
         self._spare = None
         self._groups.append(pid)
         with contextlib.suppress(BrokenPipeError):  # it was killed; its end is told as any other
-            os.write(orders, json.dumps(order).encode())
-        os.close(orders)
+            originals.write(orders, originals.to_json(order).encode())
+        originals.close(orders)
         self._tell("forked", pid=pid)
         self._forked += 1
 
     def _fork_waiting(self) -> tuple[int, int]:
-        waiting, orders = os.pipe()
+        waiting, orders = originals.pipe()
         pid = fork_quietly()
         if pid == 0:
-            os.close(orders)
+            originals.close(orders)
             self._become_child(waiting)
-        os.close(waiting)
+        originals.close(waiting)
         return pid, orders
 
     def _become_child(self, waiting: int) -> NoReturn:
         try:
             signal.set_wakeup_fd(self._former_wakeup)  # asyncio of CPython 3.12 has unset ours at the fork
             for fd in (self._orders, self._events, self._woken, self._waker):
-                os.close(fd)
+                originals.close(fd)
             signal.signal(signal.SIGCHLD, self._former_sigchld or signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -369,7 +369,7 @@ class _Keeper:
     def _report_changes(self) -> None:
         with contextlib.suppress(ChildProcessError):
             while True:
-                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+                pid, status = originals.waitpid(-1, os.WNOHANG | os.WUNTRACED)
                 if pid == 0:
                     return
                 if self._spare and pid == self._spare[0] and not os.WIFSTOPPED(status):
@@ -382,20 +382,20 @@ class _Keeper:
     def _forget_spare(self) -> None:
         """Somebody killed it; another one is forked when it is needed."""
         if self._spare is not None:
-            os.close(self._spare[1])
+            originals.close(self._spare[1])
             self._spare = None
 
     def _tell(self, event: str, **more: Any) -> None:
         with contextlib.suppress(BrokenPipeError):
-            os.write(self._events, json.dumps({"event": event, **more}).encode() + b"\n")
+            originals.write(self._events, originals.to_json({"event": event, **more}).encode() + b"\n")
 
 
 def _order_from(fd: int) -> Any:
-    order = os.read(fd, 65536)
-    os.close(fd)
+    order = originals.read(fd, 65536)
+    originals.close(fd)
     if not order:  # the guard is gone
         originals.leave(70)
-    return json.loads(order)
+    return originals.from_json(order)
 
 
 def held() -> set[str] | None:
@@ -446,25 +446,24 @@ def kill_descendants(groups: list[int], spared: Collection[int] = ()) -> None:
     # A child stays in the list until it's reaped, which is done here alone, so an empty list is no chance.
     while (below := [pid for pid in _children(groups) if pid not in spared]) and originals.monotonic() < deadline:
         for pid in below:
-            _killed(os.kill, pid)
+            _killed(originals.kill, pid)
         with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
+            while originals.waitpid(-1, os.WNOHANG)[0]:
                 pass
         originals.sleep(0.0005)
     groups.clear()
 
 
 def _children(groups: list[int]) -> list[int]:
-    listing = Path(f"/proc/self/task/{os.getpid()}/children")
     try:
-        return [int(pid) for pid in listing.read_text().split()]
+        return [int(pid) for pid in originals.read_file(f"/proc/self/task/{originals.getpid()}/children").split()]
     except OSError:
-        return [group for group in groups if _killed(os.killpg, group) or _killed(os.kill, group)]
+        return [group for group in groups if _killed(originals.killpg, group) or _killed(originals.kill, group)]
 
 
 def _exists(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        originals.kill(pid, 0)
     except ProcessLookupError:
         return False
     return True

@@ -9,6 +9,8 @@ import shutil
 import stat
 from pathlib import Path
 
+from . import originals
+
 
 class Snapshots:
     """Copies of directories and files, each taken once, and put back at the same absolute path.
@@ -41,7 +43,7 @@ class Snapshots:
 
     def restore(self) -> None:
         """Make everything kept as it was."""
-        for name in os.listdir(self._index) if self._index.is_dir() else ():
+        for name in originals.listdir(self._index) if self._index.is_dir() else ():
             if name not in self._kept:
                 original = (self._index / name).read_bytes()
                 self._kept[name] = self._directory / name, Path(os.fsdecode(original))

@@ -132,8 +132,12 @@ class Worlds:
             return self._failed(world, Problem("error", str(error)), started)
 
     def _run(self, guard: Guard, world: World, started: float) -> Outcome:
-        self._settle(guard)
-        pid = guard.fork({"window": str(world.window) if world.window else None, "compared": self._compared})
+        try:
+            self._settle(guard)
+            pid = guard.fork({"window": str(world.window) if world.window else None, "compared": self._compared})
+        except CrashWindowError:
+            shutil.rmtree(world.directory, ignore_errors=True)  # that of the world before
+            raise
         shutil.rmtree(self._directory_of_last, ignore_errors=True)
         self._compared |= world.window is None
         status = self._wait(guard, pid, world)
@@ -169,7 +173,7 @@ class Worlds:
     def _start_afresh(self) -> None:
         """In the guard, before each world: nothing is left of the one before, in files either."""
         with contextlib.suppress(FileNotFoundError):
-            os.rename(self._empty_world(None).directory, self._directory_of_last)  # quicker than to remove it
+            originals.rename(self._empty_world(None).directory, self._directory_of_last)  # quicker than to remove it
         self._crashwindow.restore_state()
 
     @property

@@ -22,6 +22,7 @@ FOR_THE_PLUGIN = {
         "directory",
         "plan",
         "prepare_lives",
+        "restore_state",
         "enter_world",
         "leave_world",
         "unfired_in_setup",

@@ -115,7 +115,7 @@ def closed(path, mode):
 
 def guard_that_keeps_silent():
     guard = Guard.__new__(Guard)
-    guard._unread, (guard._events, _) = [], os.pipe()
+    guard._unread, (guard._events, _), (guard._said, _) = [], os.pipe(), os.pipe()
     guard._expect("cleared", 0.0)
 
 
