@@ -108,7 +108,11 @@ class Armed:
 
     def accepts(self, arguments: Sequence[object]) -> bool:
         """Whether `match` allows this hit."""
-        return self.match is None or any(glob_matches(self.match, str(a)) for a in arguments)
+        return self.match is None or any(glob_matches(self.match, _as_text(a)) for a in arguments)
+
+
+def _as_text(argument: object) -> str:
+    return argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def test_match_looks_at_every_argument_as_text() -> None:
     assert armed.accepts(["x", 70])
     assert not armed.accepts(["x", 17])
     assert not armed.accepts([])
+    assert armed.accepts([b"7-days"])
 
 
 def test_points_that_are_seldom_wanted_must_be_spelled_out() -> None:

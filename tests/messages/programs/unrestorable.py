@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+
 from pytest_crashwindow.state import Snapshots
 
 
