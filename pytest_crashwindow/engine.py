@@ -84,7 +84,7 @@ class Engine:
             plan = plan_of(item, self.settings, self.faults, self.probes)
         except CrashWindowError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
-        crashwindow = CrashWindow(directory, plan, self._opened)
+        crashwindow = CrashWindow(directory, plan, self._opened, (item.path, self._config.rootpath))
         crashwindow.state(tmp_path)
         item.stash[CRASHWINDOW] = crashwindow
         try:

@@ -8,7 +8,7 @@ import inspect
 import os
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -66,8 +66,10 @@ class CrashWindow:
     body runs in a process of its own, a *world*, where they do.
     """
 
-    def __init__(self, directory: Path, plan: Plan, opened: OpenedAt) -> None:
+    def __init__(self, directory: Path, plan: Plan, opened: OpenedAt, project: Collection[Path] = ()) -> None:
         self.directory, self.plan = directory, plan
+        self._project = project
+        """what people may be working on while the test runs: no state directory may have it inside"""
         ledger = directory / "ledger"
         ledger.mkdir(parents=True)
         self.clock = Clock(ledger / "clock")
@@ -183,6 +185,12 @@ class CrashWindow:
             raise BadOption(
                 f"state({str(absolute)!r}): the temporary files of pytest and of this plugin lie inside; "
                 f"name the directory that the code under test uses"
+            )
+        mine = next((path for path in self._project if absolute in (path, *path.parents)), None)
+        if self.plan.sweep and mine is not None:
+            raise BadOption(
+                f"state({str(absolute)!r}): {mine} lies inside, and a sweep would put it back as it was, with whatever "
+                f"you change meanwhile; name the directory that the code under test uses, best one below tmp_path"
             )
         if absolute.is_symlink():  # what it leads to is as durable as the link
             self.state(os.path.realpath(absolute))

@@ -12,6 +12,7 @@ import functools
 import io
 import os
 import stat
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ class Files(Probe):
 
         of_files = {
             "__init__": pairs.of_file_opened(io.FileIO.__init__),
-            "write": pairs.around("file.write", io.FileIO.write, of_file),
+            "write": pairs.of_file_written(io.FileIO.write, of_file),
             "truncate": pairs.around("os.truncate", io.FileIO.truncate, of_file),
         }
         site.on_uninstall(set_in_type(io.FileIO, of_files))
@@ -157,6 +158,34 @@ class _Pairs:
             return result
 
         return function
+
+    def of_file_written(self, original: Callable[..., Any], paths: _Paths) -> Callable[..., Any]:
+        """What could not be written stays in the buffer, and is written again when the file is flushed or closed.
+
+        The disk that an `error` stands for would still be full then, so the file goes on to refuse.
+        """
+        tracker, refused = self._tracker, weakref.WeakKeyDictionary[io.FileIO, BaseException]()
+
+        @functools.wraps(original)
+        def write(raw: io.FileIO, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            if not tracker.active or raw.closed:
+                return original(raw, *args, **kwargs)
+            if refused and raw in refused:
+                raise refused[raw]
+            found = paths(raw)
+            if found is None:
+                return original(raw, *args, **kwargs)
+            try:
+                tracker.passed("file.write:enter", found)
+            except BaseException as error:
+                refused[raw] = error
+                raise
+            result = original(raw, *args, **kwargs)
+            tracker.passed("file.write:exit", found)
+            return result
+
+        return write
 
     def of_descriptor_opened(self, original: Callable[..., int]) -> Callable[..., int]:
         tracker, scope = self._tracker, self._scope

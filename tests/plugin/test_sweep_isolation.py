@@ -298,6 +298,25 @@ def test_state_by_a_link_is_what_it_leads_to(run: Run) -> None:
     run(source).assert_outcomes(passed=2)
 
 
+def test_state_that_has_the_project_inside_is_refused(run: Run) -> None:
+    """It would be put back after each window, and what somebody edits meanwhile would be lost."""
+    source = """
+        import os, sys, pytest
+
+        @pytest.fixture
+        def directory(crashwindow, request):
+            return crashwindow.state(request.param)
+
+        @pytest.mark.parametrize("directory", [".", "..", "test_it.py", "data"], indirect=True)
+        @pytest.mark.crash_windows("work.a")
+        def test_work(crashwindow, directory):
+            crashwindow.run(sys.audit, "work.a")
+        """
+    result = run(source, "-v")
+    result.assert_outcomes(passed=2, errors=3)
+    result.stdout.fnmatch_lines(["*test_it.py lies inside, and a sweep would put it back as it was*"])
+
+
 def test_state_that_has_the_plugins_own_files_inside_is_refused(run: Run) -> None:
     source = """
         import sys, pytest
