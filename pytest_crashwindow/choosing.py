@@ -17,6 +17,8 @@ from .windows import Window, parse
 
 ARGUMENT = "_crashwindow_pin"
 """the hidden argument of sweep items"""
+DESELECTED = "the others were deselected"
+"""why a sweep explored a part of its windows"""
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,15 @@ def _offer_words_of_windows(keyword: str, items: Iterable[pytest.Item], sweeps: 
             item.extra_keyword_matches |= unknown
 
 
-def chosen_by_keyword(item: pytest.Item, window: Window) -> bool:
-    """Whether `-k` selects this window of a sweep."""
+def chooses_windows(config: pytest.Config) -> bool:
+    """Whether `-k` or `--deselect` may leave windows out."""
+    return bool(config.option.keyword.strip() or config.option.deselect)
+
+
+def is_chosen(item: pytest.Item, window: Window) -> bool:
+    """Whether `-k` selects this window of a sweep, and `--deselect` doesn't name it."""
+    if window_id(item, window).startswith(tuple(item.config.option.deselect or ())):
+        return False
     keyword = item.config.option.keyword.strip()
     if not keyword:
         return True

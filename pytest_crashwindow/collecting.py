@@ -20,6 +20,8 @@ class Collector:
         self._known: dict[str, int] = {}
         """windows that will be, as far as is known"""
         self._began = self._told = 0.0
+        self._tests = 0
+        """tests and windows that were reported, sweeps included"""
         self.sweeps: list[dict[str, Any]] = []
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -29,6 +31,7 @@ class Collector:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A window is one more test than was collected; a sweep's own report has its summary."""
+        self._tests += report.when == "teardown"
         if hasattr(report, "crashwindow_record"):
             self._count(report.crashwindow_record)
             self._tell_progress()
@@ -80,22 +83,32 @@ class Collector:
             if nodeid.startswith(start) and nodeid not in now and parse(nodeid[len(start) : -1]) is not None:
                 plugin.pytest_runtest_logreport(_passed(nodeid))
 
-    def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> str | None:
-        """`--collect-only` can't show what only running finds."""
-        if not self._config.option.collectonly:
-            return None
-        sweeps = [item for item in items if item.get_closest_marker("crash_windows") is not None]
-        if not sweeps:
-            return None
-        from .report.wording import counted
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """`-k` that chose no test and no window is told by the exit status, as it is without sweeps."""
+        if session.exitstatus != pytest.ExitCode.OK or not self.sweeps or self._tests != len(self.sweeps):
+            return
+        from .choosing import DESELECTED
 
-        return (
-            f"crashwindow: the windows of {counted(len(sweeps), 'sweep')} are found while running and aren't "
-            "collected; --crashwindow-list shows them"
-        )
+        if all(sweep["stopped"] == DESELECTED and not sweep["windows"] for sweep in self.sweeps):
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def _tell_of_uncollected(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """`--collect-only` can't show what only running finds. Said after the ids, which programs may read."""
+        items = self._session.items if self._session is not None else []
+        sweeps = [item for item in items if item.get_closest_marker("crash_windows") is not None]
+        if sweeps:
+            from .report.wording import counted
+
+            terminalreporter.write_line(
+                f"crashwindow: the windows of {counted(len(sweeps), 'sweep')} are found while running and aren't "
+                "collected; --crashwindow-list shows them"
+            )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The section of the sweeps."""
+        if self._config.option.collectonly:
+            self._tell_of_uncollected(terminalreporter)
         if not self.sweeps or self._config.option.no_summary:
             return
         from .report.terminal import lines

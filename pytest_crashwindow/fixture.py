@@ -84,6 +84,8 @@ class CrashWindow:
         self.death_was_told = False
         """whether set-up failed with the death of a life, so that tear-down needn't say it again"""
         self.lives: list[Life] = []
+        self.targets: list[Callable[[], Any]] = []
+        """what they run, with its arguments"""
         self._names: set[str] = set()
         self._compared = 0
         self._compare: Callable[[str, object], None] = lambda name, value: None
@@ -135,7 +137,8 @@ class CrashWindow:
             self.attach(call)
         check_calls(self.plan.calls, armed)
         self._world.arm([replace(one, life=name) for one in armed])
-        life = self._fork(name, functools.partial(target, *args, **kwargs))
+        self.targets.append(functools.partial(target, *args, **kwargs))
+        life = self._fork(name, self.targets[-1])
         self.lives.append(life)
         return life
 
@@ -262,6 +265,8 @@ class CrashWindow:
                 _ = life.now
         for life in self.lives[self._set_up :]:
             with contextlib.suppress(UnattributedDeath):
+                if life.now == "running":
+                    self._world.tell_unfinished(life.name)
                 life.kill()
         self._world.problems += self._setup.problems
         for call, attached in self._installed.attached.items() if self._installed is not None else ():

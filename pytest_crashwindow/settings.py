@@ -6,7 +6,7 @@ marker > command line > environment > ini.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -210,9 +210,11 @@ def _sources(config: pytest.Config, option: Option) -> list[tuple[str, str]]:
     environment = os.environ.get(name.upper())
     try:
         ini = config.getini(name)
-    except (TypeError, ValueError, pytest.UsageError) as error:
+    except (TypeError, ValueError, pytest.UsageError):
         expected = (option.parse.__doc__ or "").strip()
-        raise pytest.UsageError(f"{_ini_source(config, name)}: expected {expected}; {error}") from None
+        given = _ini_values(config).get(name)
+        source, value = _ini_source(config, name), getattr(given, "value", given)
+        raise pytest.UsageError(f"{source}: expected {expected}, got {value!r}") from None
     found = [
         (flag, f"--{name.replace('_', '-')}"),
         (environment, name.upper()),
@@ -235,12 +237,37 @@ def _ini_source(config: pytest.Config, name: str) -> str:
 
 
 def _refuse_unknown_names(config: pytest.Config) -> None:
-    prefix = PREFIX.upper()
-    known = [option.name.upper() for option in OPTIONS]
+    known = [PREFIX + option.name for option in OPTIONS]
+    for name in _ini_values(config):
+        if name.startswith(PREFIX.rstrip("_")) and name not in known and not _is_declared(config, name):
+            raise pytest.UsageError(f"unknown setting {name} in {_ini_name(config)}; {_meant(name, known)}")
+    in_capitals = [name.upper() for name in known]
     for name in os.environ:
-        if name.startswith(prefix) and name.removeprefix(prefix) not in known:
-            import difflib
+        if name.startswith(PREFIX.upper()) and name not in in_capitals:
+            raise pytest.UsageError(f"unknown environment variable {name}; {_meant(name, in_capitals)}")
 
-            near = difflib.get_close_matches(name.removeprefix(prefix), known, 1)
-            hint = f"did you mean {prefix}{near[0]}?" if near else f"there are {prefix}{', '.join(known)}"
-            raise pytest.UsageError(f"unknown environment variable {name}; {hint}")
+
+def _ini_values(config: pytest.Config) -> Mapping[str, Any]:
+    """What the configuration file says, unparsed. pytest 9 warns of the public name, and has no other."""
+    values: Mapping[str, Any] = getattr(config, "_inicfg", None) or vars(config).get("inicfg", {})
+    return values
+
+
+def _is_declared(config: pytest.Config, name: str) -> bool:
+    """Whether another plugin has a setting of this name."""
+    try:
+        config.getini(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _meant(name: str, known: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1, 0.8)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+
+
+def _ini_name(config: pytest.Config) -> str:
+    return config.inipath.name if config.inipath is not None else "the configuration"

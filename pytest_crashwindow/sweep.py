@@ -186,8 +186,16 @@ def _whole(name: str, value: object, default: int | None) -> int | None:
 def _globs(name: str, value: object) -> list[str]:
     globs = [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple | set) else None
     if globs is None or not all(isinstance(glob, str) and glob for glob in globs):
-        raise BadOption(f"{MARKER}: {name} takes a glob such as 'shop.*' or a list of them, not {value!r}")
+        raise BadOption(f"{MARKER}: {name} takes {_TAKEN.get(name, _TAKEN_ELSE)}, not {value!r}")
     return globs
+
+
+_TAKEN = {
+    "calls": "the name of a call such as 'shop.mail:send' or a list of them",
+    "error": "a mapping from glob to exception such as {'shop.*': OSError}, a glob or a list of globs",
+    "lost_ack": "a mapping from glob to exception such as {'shop.*': TimeoutError}, a glob or a list of globs",
+}
+_TAKEN_ELSE = "a glob such as 'shop.*' or a list of them"
 
 
 def _kind(fault: Fault, value: object) -> Kind:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from . import originals
-from .choosing import chosen_by_keyword, in_order, pin_of, whole_id, window_id
+from .choosing import DESELECTED, chooses_windows, in_order, is_chosen, pin_of, whole_id, window_id
 from .known import near_names
 from .points import is_glob, matches
 from .protocol import CRASHWINDOW, Protocol, properties, release
@@ -134,7 +134,7 @@ class SweepProtocol(Protocol):
     def _sweep(self, worlds: Worlds) -> list[pytest.TestReport]:
         """Run what is to be run; the reports of the sweep's own call phase."""
         began = originals.monotonic()
-        whole = self._plan.max_windows is not None or self.config.option.keyword.strip()
+        whole = self._plan.max_windows is not None or chooses_windows(self.config)
         if self._pin.shard and self._plan.depth > 1 and whole:
             return []  # a limit or `-k` is for the whole sweep, behind windows too: one worker keeps it
         only = self.engine.only_window
@@ -154,7 +154,7 @@ class SweepProtocol(Protocol):
             self._progress.control = self.story(control)["timeline"]
         judgement = self._sharing.judgement()
         if judgement is None:  # every worker that comes first compares for itself: none runs windows unjudged
-            judgement = self._judged(hits, self.world(worlds, None))
+            judgement = self._judged(hits, control.world.unfinished(), self.world(worlds, None))
             self._sharing.judge(judgement)
         self._progress.notes += judgement.notes
         if judgement.text:
@@ -166,8 +166,10 @@ class SweepProtocol(Protocol):
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         self._progress.known = len(windows)
         if not windows:
-            lives = sum(event["event"] == "started" for event in control.world.events())
-            return self._failed(wording.no_window(self._plan, hits, lives, without_call), began, "error")
+            events = control.world.events()
+            lives = sum(event["event"] == "started" for event in events)
+            raised = {e["life"]: e["error"] for e in events if e["event"] == "ended" and e["outcome"] == "raised"}
+            return self._failed(wording.no_window(self._plan, hits, lives, raised, without_call), began, "error")
         self._progress.notes += [*map(wording.idle_glob, idle), *untried]
         if self.engine.settings.list:
             self._progress.listed = [str(window) for window in windows]
@@ -179,9 +181,9 @@ class SweepProtocol(Protocol):
 
     def _chosen(self, windows: list[Window]) -> list[Window]:
         ordered = in_order(self.item, windows)
-        chosen = [w for w in ordered if chosen_by_keyword(self.item, w)]
+        chosen = [w for w in ordered if is_chosen(self.item, w)]
         if len(chosen) < len(windows):
-            self._progress.stopped = "the others were deselected"
+            self._progress.stopped = DESELECTED
             if self._plan.depth > 1:
                 return ordered  # a window behind one that isn't chosen may be
         few = sampled(chosen, self._plan.max_windows, self.engine.settings.seed)
@@ -190,14 +192,14 @@ class SweepProtocol(Protocol):
         return few
 
     def _run_all(self, worlds: Worlds, windows: list[Window]) -> None:
-        self._progress.chosen = [str(window) for window in windows if chosen_by_keyword(self.item, window)]
+        self._progress.chosen = [str(window) for window in windows if is_chosen(self.item, window)]
         waiting = deque(windows)
         left = None if self._plan.max_windows is None else self._plan.max_windows
         while waiting:
             if self._stopping():
                 return
             window = waiting.popleft()
-            if not chosen_by_keyword(self.item, window):
+            if not is_chosen(self.item, window):
                 waiting.extendleft(reversed(self._deeper(window, self.world(worlds, window))))
                 continue
             if left == 0:
@@ -211,7 +213,7 @@ class SweepProtocol(Protocol):
             if outcome.verdict == "passed":
                 self._progress.passed.add(str(window))
             deeper = self._deeper(window, outcome)
-            behind = [str(w) for w in deeper if chosen_by_keyword(self.item, w)]
+            behind = [str(w) for w in deeper if is_chosen(self.item, w)]
             self._publish(window, outcome, deeper=len(deeper), behind=behind)
             waiting.extendleft(reversed(deeper))
 
@@ -372,7 +374,7 @@ class SweepProtocol(Protocol):
             self._progress.control = self.story(control)["timeline"]
         failed = next((report for report in control.reports if report.failed), None)
         if failed:
-            failed.sections.insert(0, ("crashwindow", story.of_control(self.item, failed, control.verdict)))
+            failed.sections.insert(0, ("crashwindow", story.of_control(self.item, failed, control)))
         if failed or not last.skipped:
             verdict = "control " + control.verdict
         else:
@@ -380,14 +382,14 @@ class SweepProtocol(Protocol):
         last.__dict__["crashwindow_sweep"] = self._summary({}, verdict, failed or last)
         return control.reports
 
-    def _judged(self, hits: list[Hit], again: Outcome) -> Judgement:
-        """Whether a control and its repetition make a sweep possible."""
+    def _judged(self, hits: list[Hit], unfinished: list[str], again: Outcome) -> Judgement:
+        """Whether a control and its repetition make a sweep possible. `unfinished` are lives of the first one."""
         if again.verdict != "passed":
             return Judgement("unsteady control", wording.second_control_failed(again.reports[-1].longreprtext))
         other = again.world.hits()
         found = difference(hits, other)
         if found:
-            return Judgement("unsteady control", wording.unsteady(found))
+            return Judgement("unsteady control", wording.unsteady(found, unfinished or again.world.unfinished()))
         notes = [wording.ORDER_DIFFERS] if order_differs(hits, other) else []
         unpassed = self._plan.unpassed(hits)
         unknown = self._unknown([f"!{name}" for name in self._plan.excluded if not is_glob(name)] + unpassed, hits)

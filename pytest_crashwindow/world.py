@@ -106,6 +106,14 @@ class World:
         """Calls that were replaced under each of their names, and how many names those are."""
         return {entry["rebound"]: entry["names"] for entry in self._told_by_lives() if "rebound" in entry}
 
+    def tell_unfinished(self, life: str) -> None:
+        """The test body ended while a life was still running."""
+        self._told.append({"unfinished": life})
+
+    def unfinished(self) -> list[str]:
+        """Lives that were still running when the test body ended."""
+        return [entry["unfinished"] for entry in self._told_by_lives() if "unfinished" in entry]
+
     def _told_by_lives(self) -> list[Mapping[str, Any]]:
         return self._told.entries()
 

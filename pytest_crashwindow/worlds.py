@@ -56,6 +56,8 @@ class Outcome:
     verdict: str = "passed"
     hint: Kind | None = None
     """what kind of window a failure looks like"""
+    own_memory: bool = False
+    """whether a failed assertion looked at the test's memory for what lives did in theirs"""
     warned: list[Warned] = field(default_factory=list)
     exit: tuple[str, int | None] | None = None
     """the reason and exit status of a `pytest.exit` in the test body"""
@@ -282,7 +284,9 @@ class Worlds:
         item, data = self._item, dict[str, Any]()
         with self._recorded_warnings() as log:
             try:
-                reports.append(self._report(world, reports))
+                report, error = self._report(world, reports)
+                reports.append(report)
+                data["own_memory"] = error is not None and not world.fired() and self._looked_at_own_memory(error)
                 data["verdict"] = _verdict(world, reports)
             except pytest.exit.Exception as exit:
                 data["exit"] = (exit.msg, exit.returncode)
@@ -308,7 +312,17 @@ class Worlds:
         self._item.ihook.pytest_runtest_logreport = collect  # type: ignore[attr-defined]
         return reports
 
-    def _report(self, world: World, subtests: list[pytest.TestReport]) -> pytest.TestReport:
+    def _looked_at_own_memory(self, error: BaseException) -> bool:
+        from .report import memory
+
+        try:
+            return memory.looked_at(error, str(self._item.path), self._crashwindow.targets)
+        except Exception:  # somebody's objects don't like to be looked at; it's for a hint only
+            return False
+
+    def _report(
+        self, world: World, subtests: list[pytest.TestReport]
+    ) -> tuple[pytest.TestReport, BaseException | None]:
         hook, item = self._item.ihook, self._item
         call = pytest.CallInfo.from_call(lambda: self._body(world), when="call", reraise=(pytest.exit.Exception,))
         report: pytest.TestReport = hook.pytest_runtest_makereport(item=item, call=call)
@@ -323,7 +337,7 @@ class Worlds:
         wants_pdb = item.config.getoption("usepdb", False)
         if wants_pdb and call.excinfo is not None and not hasattr(report, "wasxfail") and not report.skipped:
             hook.pytest_exception_interact(node=item, call=call, report=report)
-        return report
+        return report, call.excinfo.value if call.excinfo is not None else None
 
     def _body(self, world: World) -> None:
         __tracebackhide__ = True
@@ -360,7 +374,9 @@ class Worlds:
         __tracebackhide__ = True
         _fail_if_blamed(world)
         unfired = world.unfired() + self._crashwindow.unfired_in_setup()
-        text = self._unknown_point(world) or (wording.never_fired(unfired, world.hits()) if unfired else "")
+        text = self._unknown_point(world)
+        if unfired and not text:
+            text = wording.never_fired(unfired, world.hits(), any_life=bool(self._crashwindow.lives))
         if text:
             pytest.fail(text, pytrace=False)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import copy
+import difflib
 import importlib
+import sys
 from typing import Any, Union
 
 from ..errors import BadOption
@@ -18,10 +20,23 @@ def check_raisable(given: object) -> None:
     if isinstance(given, str):
         module, colon, name = given.partition(":")
         if not (module and colon and name):
-            here = f", here 'builtins:{given}'" if hasattr(builtins, given) else ""
+            dotted, _, last = given.rpartition(".")
+            if hasattr(builtins, given):
+                dotted, last = "builtins", given
+            here = f", here {f'{dotted}:{last}'!r}" if dotted and not colon else ""
             raise BadOption(f"an exception given as text is 'module:Name'{here}, not {given!r}")
+        _check_name(given, module, name)
     elif not isinstance(given, BaseException) and not (isinstance(given, type) and issubclass(given, BaseException)):
         raise BadOption(f"an exception is a class, an instance or text 'module:Name', not {given!r}")
+
+
+def _check_name(given: str, module: str, name: str) -> None:
+    """As far as can be told without an import: of a module that is imported already."""
+    first = name.partition(".")[0]
+    if module in sys.modules and not hasattr(sys.modules[module], first):
+        near = difflib.get_close_matches(first, dir(sys.modules[module]), 1)
+        hint = f"; did you mean '{module}:{near[0]}'?" if near else ""
+        raise BadOption(f"the exception {given!r}: {module} has no {first}{hint}")
 
 
 def exception_of(given: Raisable, message: str) -> BaseException:

@@ -39,7 +39,7 @@ def of(item: pytest.Item, outcome: Outcome) -> str:
     world = outcome.world
     fired = world.fired()
     if not fired and world.window is None:
-        return ""
+        return str(IN_MEMORY) if outcome.own_memory else ""
     lines = [f"{outcome.verdict}: {in_words(fired) or 'no fault fired'}"]
     for place in dict.fromkeys(tuple(code_around(one, item.config.rootpath)) for one in fired):
         lines += place
@@ -52,10 +52,10 @@ def of(item: pytest.Item, outcome: Outcome) -> str:
     return evidence.shortener(item)("\n".join(lines)) + f"\nrun it again: {again}"
 
 
-def of_control(item: pytest.Item, report: pytest.TestReport, verdict: str) -> str:
+def of_control(item: pytest.Item, report: pytest.TestReport, control: Outcome) -> str:
     """The section of a control that failed."""
-    lines = [f"control {verdict}: this happened without any fault, so no window was tried"]
-    if _asserts_on_memory(item, report):
+    lines = [f"control {control.verdict}: this happened without any fault, so no window was tried"]
+    if control.own_memory or _asserts_on_memory(item, report):
         lines.append(str(IN_MEMORY))
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from ..blocking import told
 from ..choosing import window_id
 from ..record import Hit
 from ..windows import Window
-from .wording import counted, did_you_mean, passed_points
+from .wording import NO_LIFE, counted, did_you_mean, passed_points
 
 _PYTHON = re.compile(r"['\"]\S*python[\d.]*[ '\"]")
 """a command line of which the program is an interpreter"""
@@ -59,15 +59,16 @@ def needs_call(fault: str, pattern: str) -> str:
     return f"{fault}={pattern!r} gives no window: {fault} needs an attached call, named as pkg.module:function"
 
 
-def no_window(plan: SweepPlan, hits: Sequence[Hit], lives: int, without_call: Mapping[str, str]) -> str:
-    """A control that gives nothing to try."""
+def no_window(
+    plan: SweepPlan, hits: Sequence[Hit], lives: int, raised: Mapping[str, str], without_call: Mapping[str, str]
+) -> str:
+    """A control that gives nothing to try. `raised` has lives that raised, and what."""
     nothing = "the control passed no point, so there is no window to try: nothing would be tested.\n"
     if not lives:
-        return (
-            f"{nothing}It started no life: run the code under test by crashwindow.run, start or supervise; only "
-            "there do points count."
-        )
+        return f"{nothing}{NO_LIFE}"
     if not hits:
+        if raised:
+            return "\n".join([nothing.rstrip(), *(f"Life {life!r} raised {error}." for life, error in raised.items())])
         return (
             f"{nothing}It ran {counted(lives, 'life', 'lives')}. Points are commits to SQLite, writes to files below "
             "tmp_path or crashwindow.state(...), requests, audit events of the code's own, and calls that are attached."
@@ -95,11 +96,17 @@ def unknown_point(name: str, near: Sequence[str], hits: Sequence[Hit]) -> str:
     return f"crash_windows: unknown point {name!r}; {did_you_mean(near)}\n{passed_points(hits)}"
 
 
-def unsteady(found: str) -> str:
-    """Two controls that differ."""
+def unsteady(found: str, unfinished: Sequence[str] = ()) -> str:
+    """Two controls that differ. `unfinished` are lives that were still running when the test body ended."""
     point = found.split("'")[1]
+    differ = f"unsteady control: two runs without any fault differ: {found}.\n"
+    if unfinished:
+        return (
+            f"{differ}Life {unfinished[0]!r} was still running when the test body ended, so how far it came is chance: "
+            "wait() for it, or kill() it where that is meant."
+        )
     return (
-        f"unsteady control: two runs without any fault differ: {found}.\n"
+        f"{differ}"
         "A window could then not be told from chance. Take what varies (time, threads, random choices) out of the "
         f"test, or exclude a point that ticks by itself: crashwindow_points = !{point}\n"
         "If the second run met what the first one had left behind, tell where that is: crashwindow.state(path)."

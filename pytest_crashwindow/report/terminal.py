@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..choosing import DESELECTED
 from . import matrix
 from .wording import counted
 
@@ -59,7 +60,8 @@ def one(sweep: Summary) -> list[str]:
     good = "all passed" if whole else f"{len(passed)} passed"
     verdict = sweep["verdict"] if not sweep["windows"] else f"{len(failed)} failed" if failed else good
     why = f" ({sweep['stopped']})" if sweep["stopped"] else ""
-    head = f"{sweep['test']}: explored {sweep['explored']} of {sweep['known']} windows{why}, {verdict}"
+    said = "" if sweep["stopped"] == DESELECTED and not sweep["windows"] else f", {verdict}"
+    head = f"{sweep['test']}: explored {sweep['explored']} of {sweep['known']} windows{why}{said}"
     kinds = _counted(w["verdict"] for w in failed if w["verdict"] != "failed")
     more = f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})" if kinds else ""
     return [head + more, *(f"  {note}" for note in sweep["notes"])]

@@ -10,8 +10,15 @@ from ..record import Hit
 _MOST = 12
 
 
-def never_fired(armed: Sequence[Armed], hits: Sequence[Hit]) -> str:
+NO_LIFE = (
+    "It started no life: run the code under test by crashwindow.run, start or supervise; only there do points count."
+)
+
+
+def never_fired(armed: Sequence[Armed], hits: Sequence[Hit], any_life: bool = True) -> str:
     """Armed faults whose hit didn't come."""
+    if not any_life:
+        return "\n".join([*(f"{_label(one)} never fired." for one in armed), NO_LIFE])
     lines = [f"{_label(one)} never fired: {_why(one, hits)}" for one in armed]
     return "\n".join([*lines, passed_points(hits)])
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from .conftest import Run
+from .sweeping import outcomes
 
 
 def write(effects: Any, text: str = "") -> str:
@@ -137,3 +138,57 @@ def test_an_exception_that_cannot_be_made_is_no_pass_whatever_the_code_catches(r
     result = run(source)
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*unattributed death*The plugin ended it; stderr says why.*", text])
+
+
+IN_PLACE = """
+import json, pytest
+
+def in_place(file, settings):
+    with open(file, "w") as out:
+        json.dump(settings, out)
+
+def beside(file, settings):
+    with open(f"{file}.new", "w") as out:
+        json.dump(settings, out)
+    (file.parent / f"{file.name}.new").replace(file)
+
+@pytest.mark.parametrize("save", [in_place, beside])
+@pytest.mark.crash_windows(error={"file.write": OSError(28, "No space left on device")})
+def test_save(crashwindow, tmp_path, save):
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    crashwindow.run(save, file, {"colour": "red"}).outcome
+    assert json.loads(file.read_text()) in ({}, {"colour": "red"})
+"""
+
+
+def test_a_file_that_refused_a_write_refuses_what_its_buffer_kept(run: Run) -> None:
+    """As on a full disk: what could not be written is not written when the file is closed."""
+    result = run(IN_PLACE, "-v")
+    assert outcomes(result) == {
+        "test_save[in_place-file.write:enter+1:error]": "FAILED",
+        "test_save[in_place]": "FAILED",
+        "test_save[beside-file.write:enter+1:error]": "PASSED",
+        "test_save[beside]": "PASSED",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("'sqlite3:OperationalEror'", "*sqlite3 has no OperationalEror; did you mean 'sqlite3:OperationalError'?"),
+        ("'sqlite3.OperationalError'", "*is 'module:Name', here 'sqlite3:OperationalError', not *"),
+        ("'ValueError'", "*is 'module:Name', here 'builtins:ValueError', not *"),
+    ],
+)
+def test_a_misspelt_exception_is_told_before_anything_runs(run: Run, given: str, said: str) -> None:
+    source = f"""
+        import sqlite3, pytest
+
+        @pytest.mark.error_at("sqlite3.commit", {given})
+        def test_it(crashwindow):
+            assert False, "not reached"
+        """
+    result = run(source)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])

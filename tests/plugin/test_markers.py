@@ -164,8 +164,8 @@ def test_a_marker_that_never_fired_fails_and_lists_what_was_passed(run: Run) -> 
             "*___ test_never_such_an_argument ___*",
             "crash_at('shop.order', match='7[*]') never fired: the point was passed 3 times, never with such*",
             "*___ test_no_life ___*",
-            "crash_at('shop.order') never fired: no life passed the point.",
-            "The lives of this test passed no point at all.",
+            "crash_at('shop.order') never fired.",
+            "It started no life: run the code under test by crashwindow.run, start or supervise; only there do *",
         ]
     )
 

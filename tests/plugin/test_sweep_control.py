@@ -147,3 +147,39 @@ def test_bad_arguments_are_told(run: Run, arguments: str, message: str) -> None:
     result = run(WORK.replace('"work.*"', arguments))
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([f"*{message}"])
+
+
+def test_a_control_without_points_says_what_its_lives_raised(run: Run) -> None:
+    source = """
+        import pytest
+
+        def work(place, file):
+            file.touch()
+
+        @pytest.mark.crash_windows
+        def test_work(crashwindow, tmp_path):
+            crashwindow.run(work, tmp_path)
+        """
+    result = run(source)
+    result.stdout.fnmatch_lines(["Life 'work' raised TypeError: *missing 1 required positional argument: 'file'."])
+
+
+def test_a_life_that_nobody_waits_for_is_why_controls_differ(run: Run) -> None:
+    source = """
+        import random, sys, time, pytest
+
+        def work():
+            for _ in range(1000):
+                sys.audit("work.step")
+                time.sleep(0.001)
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(crashwindow):
+            crashwindow.start(work)
+            time.sleep(random.choice([0.02, 0.1]) if crashwindow.window else random.random() / 5)
+        """
+    result = run(source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["Life 'work' was still running when the test body ended, so how far it came is chance*"]
+    )

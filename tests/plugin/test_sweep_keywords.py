@@ -83,3 +83,20 @@ def test_a_window_behind_one_that_is_not_chosen(pytester: pytest.Pytester, worke
     pair = "test_work[work.a+1:crash/work.a+2:crash]"
     assert {name for name in outcomes(result) if "[" in name} == {pair, "test_work[work.b+1:crash/work.a+2:crash]"}
     assert outcomes(result)["test_work"] == "PASSED"
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "workers"])
+def test_a_keyword_that_nothing_has_is_told_by_the_exit_status(run: Run, workers: tuple[str, ...]) -> None:
+    result = run(TWO_SWEEPS, "-k", "typo", *workers)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["*test_work: explored 0 of 3 windows (the others were deselected)"])
+
+
+def test_a_keyword_that_one_window_has_is_a_pass(run: Run) -> None:
+    assert run(TWO_SWEEPS, "-k", "work.b+1").ret == 0
+
+
+def test_deselect_leaves_windows_out(run: Run) -> None:
+    result = run(TWO_SWEEPS, "-v", "--deselect", f"test_it.py::{B}", "--deselect", "test_it.py::test_other")
+    assert list(outcomes(result)) == [A, C, "test_work", "test_plain"]
+    result.stdout.fnmatch_lines(["*test_work: explored 2 of 3 windows (the others were deselected), all passed"])
