@@ -240,7 +240,7 @@ def _refuse_unknown_names(config: pytest.Config) -> None:
     known = [PREFIX + option.name for option in OPTIONS]
     for name in _ini_values(config):
         if name.startswith(PREFIX.rstrip("_")) and name not in known and not _is_declared(config, name):
-            raise pytest.UsageError(f"unknown setting {name} in {_ini_name(config)}; {_meant(name, known)}")
+            raise pytest.UsageError(f"unknown setting {_ini_source(config, name)}; {_meant(name, known)}")
     in_capitals = [name.upper() for name in known]
     for name in os.environ:
         if name.startswith(PREFIX.upper()) and name not in in_capitals:
@@ -265,9 +265,7 @@ def _is_declared(config: pytest.Config, name: str) -> bool:
 def _meant(name: str, known: list[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, known, 1, 0.8)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-
-
-def _ini_name(config: pytest.Config) -> str:
-    return config.inipath.name if config.inipath is not None else "the configuration"
+    start = len(PREFIX)
+    own = {one[start:]: one for one in known}
+    near = difflib.get_close_matches(name[start:], own, 1)
+    return f"did you mean {own[near[0]]}?" if near else f"there are {', '.join(known)}"

@@ -72,3 +72,8 @@ def test_many_points(crashwindow):
 @pytest.mark.pause_at("shop.paid", nth=2)
 def test_two_faults(crashwindow):
     crashwindow.run(pay, "o-1")
+
+
+@pytest.mark.crash_at("shop.paid")
+def test_a_life_without_points(crashwindow):
+    assert crashwindow.run(len, "abc").value == 3

@@ -6,6 +6,7 @@
 # $ pytest --crashwindow-death=drown
 # $ pytest -o crashwindow_depth=0
 # $ pytest -o crashwindow_depth=deep
+# $ pytest -o crashwindow_dept=2
 # $ pytest -o crashwindow_off=perhaps
 # $ echo 'crashwindow_off = perhaps' >> pytest.ini; pytest; echo '[pytest]' > pytest.ini
 # $ CRASHWINDOW_SEED=-1 pytest
