@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from .errors import OpenConnection
-from .world import open_sqlite_files
+from .world import File, file_at, open_sqlite_files
 
 _LIBRARY = (sqlite3.__file__.rpartition("/")[0], __file__)
 
@@ -25,8 +25,8 @@ class OpenedAt:
     """Notes the caller of every new connection between `watch` and `forget`."""
 
     def __init__(self) -> None:
-        self._noted: dict[str, tuple[str, int]] = {}
-        """file and line of the latest caller for each database, as it was named and from where"""
+        self._noted: dict[File, str] = {}
+        """the latest caller for each database"""
         self._original: Callable[..., None] | None = None
         self._noting = True
 
@@ -40,23 +40,20 @@ class OpenedAt:
             __tracebackhide__ = True
             original(connection, *args, **kwargs)
             if self._noting:
-                self._note(_text_of(args[0] if args else kwargs.get("database")), sys._getframe(1))
+                self._note(args[0] if args else kwargs.get("database"), sys._getframe(1))
 
         self._original = original
         with thawed(sqlite3.Connection):
             sqlite3.Connection.__init__ = __init__  # type: ignore[method-assign, assignment]
 
-    def _note(self, database: str, caller: FrameType | None) -> None:
-        """On the path of every connection, so what it means is found out when somebody has to know."""
+    def _note(self, database: object, caller: FrameType | None) -> None:
         while caller is not None and caller.f_code.co_filename.startswith(_LIBRARY):
             caller = caller.f_back
-        if not database.startswith("/"):
-            database = _absolute(database)
-        self._noted[database] = (caller.f_code.co_filename, caller.f_lineno) if caller is not None else ("?", 0)
-
-    def _where(self) -> dict[str, str]:
-        """Files with an open or once open connection: where it was opened."""
-        return {os.path.realpath(path): f"at {file}:{line}" for path, (file, line) in self._noted.items()}
+        try:
+            file = file_at(_name_of(database))
+        except (OSError, ValueError):  # in memory
+            return
+        self._noted[file] = f"at {caller.f_code.co_filename}:{caller.f_lineno}" if caller is not None else "at ?"
 
     def rest(self) -> None:
         """Note no more in this process: it is a life, from which none is forked."""
@@ -78,15 +75,15 @@ class OpenedAt:
         With `below` only if its file is, or lies in, one of these; for a sweep puts those back under it.
         """
         __tracebackhide__ = True
-        paths = open_sqlite_files(self._where)
+        files = open_sqlite_files(self._noted)
+        paths = sorted(files)
         if below:
             places = {Path(os.path.realpath(place)) for place in below}
             paths = [path for path in paths if not places.isdisjoint((Path(path), *Path(path).parents))]
         if not paths:
             return
         elsewhere = "before this test, or not by sqlite3"
-        where = self._where()
-        opened = [f"{path}, opened {where.get(path, elsewhere)}" for path in paths]
+        opened = [f"{path}, opened {self._noted.get(files[path], elsewhere)}" for path in paths]
         what = f"a database connection is open ({'; '.join(opened)})"
         if below:
             raise OpenConnection(
@@ -100,10 +97,7 @@ class OpenedAt:
         )
 
 
-def _text_of(database: object) -> str:
-    return os.fsdecode(database) if isinstance(database, str | bytes | os.PathLike) else ""
-
-
-def _absolute(name: str) -> str:
-    """The file that a relative name or a URI means, seen from here and now."""
-    return os.path.abspath(unquote(urlsplit(name).path) if name.startswith("file:") else name)
+def _name_of(database: object) -> str:
+    """The name of the file that a connection's first argument means."""
+    name = os.fsdecode(database) if isinstance(database, str | bytes | os.PathLike) else ""
+    return unquote(urlsplit(name).path) if name.startswith("file:") else name

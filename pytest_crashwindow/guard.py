@@ -226,6 +226,8 @@ class _Keeper:
         self._forked = 0
         self._spare: tuple[int, int] | None = None
         """a child that waits for its order, and the descriptor to write that to"""
+        self._wants_spare = False
+        """whether the next child is to be forked when there is nothing else to do"""
         self._leaving = set[int]()
         """children that may take their time to end"""
 
@@ -247,12 +249,12 @@ class _Keeper:
 
     def _mute_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            signal.signal(number, signal.SIG_IGN)
+            originals.set_signal(number, signal.SIG_IGN)
         self._woken, self._waker = originals.pipe()
         os.set_blocking(self._waker, False)
         os.set_blocking(self._woken, False)
         self._former_wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
-        self._former_sigchld = signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._former_sigchld = originals.set_signal(signal.SIGCHLD, lambda *_: None)
 
     def _prepare(self, prepare: Callable[[], None]) -> None:
         if self._succeeds(prepare, "could not prepare lives"):
@@ -277,10 +279,11 @@ class _Keeper:
         ready.register(self._woken, select.POLLIN)
         rest = b""
         while True:
-            wants_spare = self._spare is None and self._forked > 1  # a test that is no sweep has one child only
-            fds = {fd for fd, _ in ready.poll(_IDLE * 1000 if wants_spare else None)}
-            if wants_spare and not fds:
-                self._spare = self._fork_waiting()  # the next one, while this one runs
+            fds = {fd for fd, _ in ready.poll(_IDLE * 1000 if self._wants_spare else None)}
+            if self._wants_spare and not fds:
+                self._wants_spare = False
+                with contextlib.suppress(OSError):  # too many processes; perhaps not when one is needed
+                    self._spare = self._fork_waiting()
             if self._woken in fds:
                 with contextlib.suppress(BlockingIOError):
                     originals.read(self._woken, 4096)
@@ -305,7 +308,7 @@ class _Keeper:
             self._report_changes()
             self._tell("answer", status=self._ends.get(order["ask"]))
         elif self._succeeds(self._before_each, "could not make the state as it was after set-up"):
-            self._fork(order["fork"])
+            self._succeeds(lambda: self._fork(order["fork"]), "could not fork")
 
     def _clear(self, leaving: int | None) -> None:
         if leaving is not None and leaving not in self._ends:
@@ -332,6 +335,7 @@ class _Keeper:
         originals.close(orders)
         self._tell("forked", pid=pid)
         self._forked += 1
+        self._wants_spare = self._forked > 1  # a test that is no sweep has one child only
 
     def _fork_waiting(self) -> tuple[int, int]:
         waiting, orders = originals.pipe()
@@ -347,10 +351,10 @@ class _Keeper:
             signal.set_wakeup_fd(self._former_wakeup)  # asyncio of CPython 3.12 has unset ours at the fork
             for fd in (self._orders, self._events, self._woken, self._waker):
                 originals.close(fd)
-            signal.signal(signal.SIGCHLD, self._former_sigchld or signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            originals.set_signal(signal.SIGCHLD, self._former_sigchld or signal.SIG_DFL)
+            originals.set_signal(signal.SIGINT, signal.default_int_handler)
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-                signal.signal(number, signal.SIG_DFL)
+                originals.set_signal(number, signal.SIG_DFL)
             die_with_parent()
             self._child_main(functools.partial(_order_from, waiting), self._done)
         except BaseException:

@@ -114,9 +114,9 @@ def _text(fd: int) -> io.TextIOWrapper:
 
 def _own_signals(files: LifeFiles) -> None:
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    originals.set_signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGHUP, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
+        originals.set_signal(number, signal.SIG_DFL)
     faulthandler.enable(file=2)
     fd = originals.open_fd(files.stacks, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     faulthandler.register(STACKS_SIGNAL, file=fd, all_threads=True, chain=False)

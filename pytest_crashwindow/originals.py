@@ -16,6 +16,7 @@ import os
 import pickle
 import random
 import select
+import signal
 import time
 from typing import NoReturn
 
@@ -25,7 +26,7 @@ pipe, fstat, stat, listdir, readlink = os.pipe, os.fstat, os.stat, os.listdir, o
 mkdir, rename, replace = os.mkdir, os.rename, os.replace
 
 fork, waitpid, getpid, getpgid, getpgrp = os.fork, os.waitpid, os.getpid, os.getpgid, os.getpgrp
-kill, killpg, poll = os.kill, os.killpg, select.poll
+kill, killpg, poll, set_signal = os.kill, os.killpg, select.poll, signal.signal
 exit_now = os._exit
 
 sleep, seed = time.sleep, random.seed
@@ -51,8 +52,9 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def leave(status: int) -> NoReturn:
-    """End this process at once: by what is `os._exit` now, as coverage may save its data there."""
+    """End this process at once; coverage's `[run] patch = _exit` saves its data before."""
     try:
-        os._exit(status)
+        if getattr(os._exit, "__module__", "").partition(".")[0] == "coverage":
+            os._exit(status)
     finally:
         exit_now(status)

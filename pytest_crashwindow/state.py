@@ -109,7 +109,7 @@ def _remove(path: Path) -> None:
 
 def _copy(source: str, target: str) -> None:
     """A socket, pipe or device has no content that a copy could keep: a second name keeps it as it is."""
-    if os.path.isfile(source):
+    if stat.S_ISREG(originals.stat(source).st_mode):
         shutil.copy2(source, target)
         return
     with contextlib.suppress(OSError):  # the copies may be on another file system

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -165,29 +164,33 @@ class World:
         return alive
 
 
-def open_sqlite_files(connected: Callable[[], Collection[str]] = tuple) -> list[str]:
+File = tuple[int, int]
+"""device and inode, whatever the file is called meanwhile"""
+
+
+def file_at(path: str) -> File:
+    """The file at a path. Raises OSError."""
+    status = originals.stat(path)
+    return status.st_dev, status.st_ino
+
+
+def open_sqlite_files(connected: Container[File] = ()) -> dict[str, File]:
     """Paths of SQLite databases that this process has open, by their descriptors.
 
-    A database that is still empty has no header; it is one if somebody has connected to that path.
+    A database that is still empty has no header; it is one if somebody has connected to that file.
 
     The header is read by `pread` on the descriptor itself: to open and close the file anew would drop
     the locks that this process holds on it.
     """
-    found, empty = set(), set()
+    found = {}
     for name in originals.listdir("/dev/fd"):
         with contextlib.suppress(OSError):
             header = originals.pread(int(name), 16, 0)
-            if header == b"SQLite format 3\0":
-                found.add(_path_of(int(name)))
-            elif not header and _is_kept(int(name)):
-                empty.add(_path_of(int(name)))
-    return sorted(found | (empty.intersection(connected()) if empty else set()))
-
-
-def _is_kept(fd: int) -> bool:
-    """Whether it is a file that has a name, unlike those that pytest captures output in."""
-    status = originals.fstat(fd)
-    return stat.S_ISREG(status.st_mode) and status.st_nlink > 0
+            status = originals.fstat(int(name))
+            file = status.st_dev, status.st_ino
+            if header == b"SQLite format 3\0" or (not header and file in connected):
+                found[_path_of(int(name))] = file
+    return found
 
 
 def _path_of(fd: int) -> str:

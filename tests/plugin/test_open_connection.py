@@ -175,3 +175,39 @@ def test_one_of_a_fixture_that_comes_first_is_named(run: Run) -> None:
             "*db, opened at *test_it.py:5), and the sweep*",
         ]
     )
+
+
+def test_an_empty_database_behind_a_link_that_is_gone_is_open_all_the_same(run: Run) -> None:
+    source = """
+        import sqlite3, sys, pytest
+
+        @pytest.fixture
+        def db(tmp_path):
+            (tmp_path / "1").mkdir()
+            (tmp_path / "current").symlink_to("1")
+            connection = sqlite3.connect(tmp_path / "current" / "q.db")
+            (tmp_path / "current").unlink()
+            yield connection
+            connection.close()
+
+        @pytest.mark.crash_windows("work.*")
+        def test_work(db, crashwindow):
+            crashwindow.run(sys.audit, "work.a")
+        """
+    result = run(source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["a database connection is open (*/1/q.db, opened at *test_it.py:8)*"])
+
+
+def test_a_connection_in_memory_needs_no_working_directory(run: Run) -> None:
+    source = """
+        import os, sqlite3
+
+        def test_it(crashwindow, tmp_path):
+            (tmp_path / "gone").mkdir()
+            os.chdir(tmp_path / "gone")
+            (tmp_path / "gone").rmdir()
+            sqlite3.connect(":memory:").close()
+            assert crashwindow.run(int).value == 0
+        """
+    run(source).assert_outcomes(passed=1)

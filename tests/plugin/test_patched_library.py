@@ -56,6 +56,37 @@ def test_functions_that_a_test_replaces_are_not_missed(run: Run) -> None:
     result.assert_outcomes(passed=len(NAMES) * 3)
 
 
+PATCHED_BY_A_FIXTURE = """
+import os, signal, sys, pytest
+from unittest import mock
+
+def work(file):
+    file.write_text(file.read_text() + "x")
+    sys.audit("work.a")
+    sys.audit("work.b")
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "file").write_text("")
+    return tmp_path / "file"
+
+@pytest.fixture(params=["signal.signal", "os.path.isfile", "os._exit", "time.sleep"])
+def patched(request, file):
+    with mock.patch(request.param) as patched:
+        yield patched
+
+@pytest.mark.crash_windows("work.*")
+def test_work(crashwindow, patched, file):
+    assert file.read_text() == ""
+    crashwindow.supervise(work, file)
+    assert len(file.read_text()) == 1 + bool(crashwindow.window)
+"""
+
+
+def test_functions_that_a_fixture_replaces_are_not_missed(run: Run) -> None:
+    run(PATCHED_BY_A_FIXTURE).assert_outcomes(passed=4 * 3)
+
+
 FROZEN = """
 import sys, threading, time, pytest
 from freezegun import freeze_time

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from pytest_crashwindow import originals
 from pytest_crashwindow.errors import CrashWindowError, WorldBroken
 from pytest_crashwindow.guard import Done, Guard, held
 
@@ -186,6 +187,31 @@ def test_a_waiting_child_that_was_killed_is_replaced(make: Make) -> None:
     guard.clear()
     other = guard.fork(0)
     assert guard.change(other, 30) == (signal.SIGKILL if other == waiting else 0)
+
+
+def test_a_fork_ahead_that_fails_harms_nobody(make: Make) -> None:
+    forks = []
+
+    def fork() -> int:
+        forks.append(1)
+        if len(forks) == 3:  # the one ahead
+            raise BlockingIOError("too many processes")
+        return os.fork()
+
+    guard = make(exits_with, prepare=lambda: setattr(originals, "fork", fork))
+    for _ in range(2):
+        assert guard.change(guard.fork(0), 30) == 0
+    time.sleep(0.1)
+    assert guard.change(guard.fork(0), 30) == 0
+
+
+def test_a_fork_that_fails_is_an_error_that_says_so(make: Make) -> None:
+    def fork() -> int:
+        raise BlockingIOError("too many processes")
+
+    guard = make(exits_with, prepare=lambda: setattr(originals, "fork", fork))
+    with pytest.raises(CrashWindowError, match=r"could not fork:\n(?s:.*)too many processes"):
+        guard.fork(0)
 
 
 def test_close_ends_a_waiting_child(make: Make) -> None:

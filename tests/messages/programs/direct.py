@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
-from pytest_crashwindow import surgery
+from pytest_crashwindow import originals, surgery
 from pytest_crashwindow.errors import CrashWindowError
 from pytest_crashwindow.guard import Guard
 from pytest_crashwindow.report import evidence, markdown, story, sweeps, terminal, timeline, writing
@@ -119,6 +119,17 @@ def guard_that_keeps_silent():
     guard._expect("cleared", 0.0)
 
 
+def guard_that_cannot_fork():
+    def fails():
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    guard = Guard(lambda *_: None, Path("debris"), prepare=lambda: setattr(originals, "fork", fails))
+    try:
+        guard.fork()
+    finally:
+        guard.close()
+
+
 def types_laid_out_otherwise():
     surgery._FLAGS_OFFSET += 8
     with surgery.thawed(int):
@@ -126,6 +137,7 @@ def types_laid_out_otherwise():
 
 
 say("a guard that keeps silent", refused(guard_that_keeps_silent))
+say("a guard that can't fork", refused(guard_that_cannot_fork))
 say("types that are laid out in another way", refused(types_laid_out_otherwise))
 os.access = closed
 say("a folder that can't be written to", refused(lambda: writing.usable(["report.md"], Path("."))))
