@@ -20,7 +20,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -28,14 +28,13 @@ from . import originals
 from .errors import CrashWindowError, WorldBroken
 from .record import file_of, out_of_the_way
 
-Done = Callable[[bool], None]
-"""tells that nothing is left to do but end, and whether the process holds nothing that could be in anybody's way"""
+Done = Callable[[], None]
+"""tells that nothing is left to do but end"""
 
 _GONE = "the guard process ended; was it killed from outside?"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _IDLE = 0.008  # seconds without anything to do after which the next child is forked ahead
-_LEAVING_PATIENCE = 10.0  # seconds for children that said they were free to end, in which coverage saves its data
 _PATIENCE = 30.0  # seconds for processes to be gone after SIGKILL; one in an uninterruptible call may need them
 
 ChildMain = Callable[[Callable[[], Any], Done], None]
@@ -58,8 +57,8 @@ def fork_quietly() -> int:
 
 def let_others_run() -> None:
     """A process that was just forked waits for the processor of its parent, even if there are others."""
-    if hasattr(os, "sched_yield"):
-        os.sched_yield()
+    if originals.give_way is not None:
+        originals.give_way()
 
 
 class Guard:
@@ -67,7 +66,7 @@ class Guard:
 
     `child_main(await_order, done)` runs in each child, which it makes the leader of a process group. What
     it does before `await_order()`, which returns what `fork` was given, may be done long before. Calling
-    `done(free)` there announces the end, see `end`. `prepare()` runs once in the guard, and `before_each()`
+    `done()` there announces the end, see `end`. `prepare()` runs once in the guard, and `before_each()`
     before a child gets its order; `debris` is a directory that the guard removes if the process that made
     it dies.
     """
@@ -110,12 +109,9 @@ class Guard:
         self.await_clear()
         return int(self._expect("forked", None)["pid"])
 
-    def clear(self, leaving: int | None = None) -> None:
-        """Kill everything below the guard: it is gone before the next child, or when `await_clear` returns.
-
-        But for `leaving`, a child that said it was free: it may end beside the next one.
-        """
-        self._order({"clear": leaving})
+    def clear(self) -> None:
+        """Kill everything below the guard: it is gone before the next child, or when `await_clear` returns."""
+        self._order({"clear": True})
         self._clearing = True
 
     def await_clear(self) -> None:
@@ -129,12 +125,12 @@ class Guard:
         event = self._next_of(pid, ("status",), timeout)
         return None if event is None else int(event["status"])
 
-    def end(self, pid: int, timeout: float) -> int | Literal["done", "free"] | None:
-        """As `change`; but `"done"` or `"free"` as soon as a child says so."""
+    def end(self, pid: int, timeout: float) -> int | Literal["done"] | None:
+        """As `change`; but `"done"` as soon as a child says so."""
         event = self._next_of(pid, ("status", "done"), timeout)
         if event is None or event["event"] == "status":
             return None if event is None else int(event["status"])
-        return "free" if event["free"] else "done"
+        return "done"
 
     def _next_of(self, pid: int, kinds: Sequence[str], timeout: float | None) -> dict[str, Any] | None:
         deadline = None if timeout is None else originals.monotonic() + timeout
@@ -228,8 +224,6 @@ class _Keeper:
         """a child that waits for its order, and the descriptor to write that to"""
         self._wants_spare = False
         """whether the next child is to be forked when there is nothing else to do"""
-        self._leaving = set[int]()
-        """children that may take their time to end"""
 
     def serve(self, prepare: Callable[[], None]) -> NoReturn:
         """Run until the other end of the pipe is closed, then leave nothing behind."""
@@ -296,35 +290,25 @@ class _Keeper:
                 for line in lines:
                     order = originals.from_json(line)
                     if "end" in order:
-                        self._await_leaving()
                         self._debris = None
                         return  # not at the end of the pipe: guards forked later hold it as well
                     self._obey(order)
 
     def _obey(self, order: dict[str, Any]) -> None:
         if "clear" in order:
-            self._clear(order["clear"])
+            self._clear()
         elif "ask" in order:
             self._report_changes()
             self._tell("answer", status=self._ends.get(order["ask"]))
         elif self._succeeds(self._before_each, "could not make the state as it was after set-up"):
             self._succeeds(lambda: self._fork(order["fork"]), "could not fork")
 
-    def _clear(self, leaving: int | None) -> None:
-        if leaving is not None and leaving not in self._ends:
-            self._leaving.add(leaving)
-        spare = {self._spare[0]} if self._spare else set[int]()
-        kill_descendants(self._groups, spared=self._leaving | spare)
-        self._leaving = set(filter(_exists, self._leaving))
-        if not all(map(_exists, spare)):
+    def _clear(self) -> None:
+        spare = self._spare[0] if self._spare else None
+        kill_descendants(self._groups, spared=spare)
+        if spare is not None and not _exists(spare):
             self._forget_spare()
         self._tell("cleared")
-
-    def _await_leaving(self) -> None:
-        deadline = originals.monotonic() + _LEAVING_PATIENCE
-        while any(map(_exists, self._leaving)) and originals.monotonic() < deadline:
-            self._report_changes()
-            originals.sleep(0.0005)
 
     def _fork(self, order: object) -> None:
         pid, orders = self._spare or self._fork_waiting()
@@ -362,13 +346,11 @@ class _Keeper:
         finally:
             originals.leave(70)  # the child's main ends the process itself; coming here is a failure
 
-    def _done(self, free: bool) -> None:
+    def _done(self) -> None:
         """In a child: say it, unless the code under test has closed the pipe; the end itself tells as well."""
         if file_of(self._said) == self._said_to:
-            originals.write(
-                self._said,
-                originals.to_json({"event": "done", "pid": originals.getpid(), "free": free}).encode() + b"\n",
-            )
+            said = originals.to_json({"event": "done", "pid": originals.getpid()})
+            originals.write(self._said, said.encode() + b"\n")
 
     def _report_changes(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -402,27 +384,6 @@ def _order_from(fd: int) -> Any:
     return originals.from_json(order)
 
 
-def held() -> set[str] | None:
-    """What this process has open, if it is its only thread and has no children; None if not, or nobody can tell.
-
-    One that has nothing more at its end than at its beginning keeps no port, lock or file from anybody.
-    """
-    try:
-        children = originals.read_file(f"/proc/self/task/{originals.getpid()}/children")
-        if children or len(originals.listdir("/proc/self/task")) > 1:
-            return None
-        return {f"{name} {_link(f'/proc/self/fd/{name}')}" for name in originals.listdir("/proc/self/fd")}
-    except OSError:
-        return None
-
-
-def _link(path: str) -> str:
-    try:
-        return originals.readlink(path)
-    except FileNotFoundError:  # the descriptor of the list itself
-        return ""
-
-
 @functools.cache  # made once in the guard, for all worlds
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
@@ -440,15 +401,15 @@ def become_subreaper() -> None:
         _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def kill_descendants(groups: list[int], spared: Collection[int] = ()) -> None:
-    """SIGKILL and reap all that is below this process but some children, parents first, until nothing is left.
+def kill_descendants(groups: list[int], spared: int | None = None) -> None:
+    """SIGKILL and reap all that is below this process but one child, parents first, until nothing is left.
 
     A killed parent's children become ours and are seen in the next round. Where the system can't
     list children, the given process groups and the sessions of lives in them are all we know.
     """
     deadline = originals.monotonic() + _PATIENCE
     # A child stays in the list until it's reaped, which is done here alone, so an empty list is no chance.
-    while (below := [pid for pid in _children(groups) if pid not in spared]) and originals.monotonic() < deadline:
+    while (below := [pid for pid in _children(groups) if pid != spared]) and originals.monotonic() < deadline:
         for pid in below:
             _killed(originals.kill, pid)
         with contextlib.suppress(ChildProcessError):

@@ -29,7 +29,7 @@ fork, waitpid, getpid, getpgid, getpgrp = os.fork, os.waitpid, os.getpid, os.get
 kill, killpg, poll, set_signal = os.kill, os.killpg, select.poll, signal.signal
 exit_now = os._exit
 
-sleep, seed = time.sleep, random.seed
+sleep, seed, give_way = time.sleep, random.seed, getattr(os, "sched_yield", None)
 # Not `time.monotonic`, which freezegun replaces wherever it finds it.
 monotonic_ns = functools.partial(time.clock_gettime_ns, time.CLOCK_MONOTONIC)
 monotonic = functools.partial(time.clock_gettime, time.CLOCK_MONOTONIC)

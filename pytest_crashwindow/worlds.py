@@ -24,7 +24,7 @@ from .blocking import sounds_locked
 from .comparing import Comparison
 from .errors import CrashWindowError, UnseenError, WorldBroken
 from .fixture import CrashWindow
-from .guard import Done, Guard, held
+from .guard import Done, Guard
 from .known import near_names
 from .lives import Life
 from .living import STACKS_SIGNAL
@@ -79,8 +79,8 @@ class Worlds:
         self._random = random.getstate()
         self._guard: Guard | None = None
         self._problem = ""
-        self._leaving: tuple[int, bool] | None = None
-        """a world that is done and was left to end by itself, while its report is passed on; whether it's free"""
+        self._leaving: int | None = None
+        """a world that is done and was left to end by itself, while its report is passed on"""
         self._compared = False
         """whether a control has run, so that the points of windows are known ones"""
 
@@ -104,7 +104,7 @@ class Worlds:
         if self._guard is not None:
             try:
                 with contextlib.suppress(WorldBroken):  # the last world has reported
-                    self._settle(self._guard, entirely=True)
+                    self._settle(self._guard)
             finally:
                 self._guard.close()
                 self._guard = None
@@ -143,11 +143,12 @@ class Worlds:
         shutil.rmtree(self._directory_of_last, ignore_errors=True)
         self._compared |= world.window is None
         status = self._wait(guard, pid, world)
-        if isinstance(status, str):
-            self._leaving = pid, status == "free"
+        if status == "done":
+            self._leaving = pid
             outcome = self._read(world, 0, started)
             if world.window is None or outcome.verdict != "passed":  # somebody will look at its files
-                self._settle(guard, entirely=True)
+                self._settle(guard)
+                guard.await_clear()
             return outcome
         try:
             if status is None:
@@ -157,20 +158,12 @@ class Worlds:
             guard.clear()
             guard.await_clear()
 
-    def _settle(self, guard: Guard, entirely: bool = False) -> None:
-        """Let the last world end by itself, and have what it left behind killed.
-
-        A free one may end beside the next, if not `entirely`.
-        """
-        if self._leaving is None:
-            return
-        (pid, free), self._leaving = self._leaving, None
-        if free and not entirely:
-            guard.clear(leaving=pid)
-            return
-        guard.change(pid, _END_PATIENCE)
-        guard.clear()
-        guard.await_clear()
+    def _settle(self, guard: Guard) -> None:
+        """Let the last world end by itself, and have what it left behind killed."""
+        if self._leaving is not None:
+            pid, self._leaving = self._leaving, None
+            guard.change(pid, _END_PATIENCE)
+            guard.clear()
 
     def _start_afresh(self) -> None:
         """In the guard, before each world: nothing is left of the one before, in files either."""
@@ -190,8 +183,8 @@ class Worlds:
     def _empty_world(self, window: Window | None) -> World:
         return World(self._crashwindow.directory / "world", self._crashwindow.plan.faults, window)
 
-    def _wait(self, guard: Guard, pid: int, world: World) -> int | Literal["done", "free"] | None:
-        """The wait status of the world, "done" or "free" if it has reported, or None when its time is over."""
+    def _wait(self, guard: Guard, pid: int, world: World) -> int | Literal["done"] | None:
+        """The wait status of the world, "done" if it has reported, or None when its time is over."""
         started = originals.monotonic()
         while True:
             begun, limit = world.limited(started, self._limit or None)
@@ -199,7 +192,7 @@ class Worlds:
             if left <= 0:
                 return None
             status = guard.end(pid, left)
-            if isinstance(status, str) or (status is not None and not os.WIFSTOPPED(status)):
+            if status == "done" or (status is not None and not os.WIFSTOPPED(status)):
                 return status
 
     def comparison(self, is_control: bool) -> Comparison:
@@ -253,7 +246,7 @@ class Worlds:
     # -- in the world ------------------------------------------------------------------------
 
     def _be_world(self, await_order: Callable[[], dict[str, Any]], done: Done) -> NoReturn:
-        pid, before = originals.getpid(), held()
+        pid = originals.getpid()
         try:
             os.setpgid(0, 0)
             random.setstate(self._random)
@@ -272,7 +265,7 @@ class Worlds:
                 originals.replace(unfinished, world.directory / "report")
                 sys.stdout.flush()
                 sys.stderr.flush()
-                done(before is not None and held() == before)
+                done()
         except BaseException:
             traceback.print_exc()
         finally:

@@ -196,7 +196,7 @@ def test_an_empty_database_behind_a_link_that_is_gone_is_open_all_the_same(run: 
         """
     result = run(source)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["a database connection is open (*/1/q.db, opened at *test_it.py:8)*"])
+    result.stdout.fnmatch_lines(["a database connection is open (*/1/q.db, opened at *test_it.py:7)*"])
 
 
 def test_a_connection_in_memory_needs_no_working_directory(run: Run) -> None:

@@ -196,7 +196,6 @@ def test_a_child_that_the_body_forks_and_lets_run_on_has_no_say(run: Run) -> Non
 
 
 def test_what_a_world_leaves_open_is_in_nobodys_way(run: Run) -> None:
-    """A passed window's process may end while the next one begins, but not if it has a port."""
     source = """
         import atexit, socket, sys, pytest
 
