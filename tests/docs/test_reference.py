@@ -23,6 +23,7 @@ FOR_THE_PLUGIN = {
         "plan",
         "prepare_lives",
         "restore_state",
+        "targets",
         "enter_world",
         "leave_world",
         "unfired_in_setup",
