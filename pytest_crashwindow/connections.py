@@ -15,8 +15,9 @@ from types import FrameType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from . import originals
 from .errors import OpenConnection
-from .world import File, file_at, open_sqlite_files
+from .world import open_sqlite_files
 
 _LIBRARY = (sqlite3.__file__.rpartition("/")[0], __file__)
 
@@ -25,8 +26,8 @@ class OpenedAt:
     """Notes the caller of every new connection between `watch` and `forget`."""
 
     def __init__(self) -> None:
-        self._noted: dict[File, str] = {}
-        """the latest caller for each database"""
+        self._noted: dict[str, str] = {}
+        """the latest caller for each database file"""
         self._original: Callable[..., None] | None = None
         self._noting = True
 
@@ -50,10 +51,10 @@ class OpenedAt:
         while caller is not None and caller.f_code.co_filename.startswith(_LIBRARY):
             caller = caller.f_back
         try:
-            file = file_at(_name_of(database))
-        except (OSError, ValueError):  # in memory
+            path = originals.realpath(_name_of(database))
+        except OSError:  # in memory, where the working directory is gone
             return
-        self._noted[file] = f"at {caller.f_code.co_filename}:{caller.f_lineno}" if caller is not None else "at ?"
+        self._noted[path] = f"at {caller.f_code.co_filename}:{caller.f_lineno}" if caller is not None else "at ?"
 
     def rest(self) -> None:
         """Note no more in this process: it is a life, from which none is forked."""
@@ -75,15 +76,14 @@ class OpenedAt:
         With `below` only if its file is, or lies in, one of these; for a sweep puts those back under it.
         """
         __tracebackhide__ = True
-        files = open_sqlite_files(self._noted)
-        paths = sorted(files)
+        paths = open_sqlite_files(self._noted)
         if below:
             places = {Path(os.path.realpath(place)) for place in below}
             paths = [path for path in paths if not places.isdisjoint((Path(path), *Path(path).parents))]
         if not paths:
             return
         elsewhere = "before this test, or not by sqlite3"
-        opened = [f"{path}, opened {self._noted.get(files[path], elsewhere)}" for path in paths]
+        opened = [f"{path}, opened {self._noted.get(path, elsewhere)}" for path in paths]
         what = f"a database connection is open ({'; '.join(opened)})"
         if below:
             raise OpenConnection(

@@ -23,7 +23,7 @@ from typing import NoReturn
 open_file = io.open
 open_fd, close, read, write, pread, lseek, dup2 = os.open, os.close, os.read, os.write, os.pread, os.lseek, os.dup2
 pipe, fstat, stat, listdir, readlink = os.pipe, os.fstat, os.stat, os.listdir, os.readlink
-mkdir, rename, replace = os.mkdir, os.rename, os.replace
+mkdir, rename, replace, realpath = os.mkdir, os.rename, os.replace, os.path.realpath
 
 fork, waitpid, getpid, getpgid, getpgrp = os.fork, os.waitpid, os.getpid, os.getpgid, os.getpgrp
 kill, killpg, poll, set_signal = os.kill, os.killpg, select.poll, signal.signal

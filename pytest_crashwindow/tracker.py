@@ -347,7 +347,7 @@ class Tracker:
 
     def die(self) -> None:
         if self._orders.death == "exit":
-            originals.exit_now(EXIT_STATUS)  # where coverage has replaced it, this saves its data
+            originals.leave(EXIT_STATUS)
         originals.kill(originals.getpid(), signal.SIGKILL)
         while True:  # another thread may take the signal; this one must not run on
             signal.pause()

@@ -164,33 +164,21 @@ class World:
         return alive
 
 
-File = tuple[int, int]
-"""device and inode, whatever the file is called meanwhile"""
-
-
-def file_at(path: str) -> File:
-    """The file at a path. Raises OSError."""
-    status = originals.stat(path)
-    return status.st_dev, status.st_ino
-
-
-def open_sqlite_files(connected: Container[File] = ()) -> dict[str, File]:
+def open_sqlite_files(connected: Container[str] = ()) -> list[str]:
     """Paths of SQLite databases that this process has open, by their descriptors.
 
-    A database that is still empty has no header; it is one if somebody has connected to that file.
+    A database that is still empty has no header; it is one if somebody has connected to that path.
 
     The header is read by `pread` on the descriptor itself: to open and close the file anew would drop
     the locks that this process holds on it.
     """
-    found = {}
+    found = set()
     for name in originals.listdir("/dev/fd"):
         with contextlib.suppress(OSError):
             header = originals.pread(int(name), 16, 0)
-            status = originals.fstat(int(name))
-            file = status.st_dev, status.st_ino
-            if header == b"SQLite format 3\0" or (not header and file in connected):
-                found[_path_of(int(name))] = file
-    return found
+            if header == b"SQLite format 3\0" or (not header and _path_of(int(name)) in connected):
+                found.add(_path_of(int(name)))
+    return sorted(found)
 
 
 def _path_of(fd: int) -> str:

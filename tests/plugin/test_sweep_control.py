@@ -166,17 +166,21 @@ def test_a_control_without_points_says_what_its_lives_raised(run: Run) -> None:
 
 def test_a_life_that_nobody_waits_for_is_why_controls_differ(run: Run) -> None:
     source = """
-        import random, sys, time, pytest
+        import sys, threading, time, pytest
 
-        def work():
-            for _ in range(1000):
+        def work(steps):
+            for _ in range(steps):
                 sys.audit("work.step")
-                time.sleep(0.001)
+            threading.Event().wait()
 
         @pytest.mark.crash_windows("work.*")
-        def test_work(crashwindow):
-            crashwindow.start(work)
-            time.sleep(random.choice([0.02, 0.1]) if crashwindow.window else random.random() / 5)
+        def test_work(crashwindow, tmp_path):
+            before = tmp_path.parent / "before"
+            steps = 1 if before.exists() else 3
+            before.touch()
+            life = crashwindow.start(work, steps)
+            while len(life.hits) < steps:
+                time.sleep(0.001)
         """
     result = run(source)
     result.assert_outcomes(failed=1)

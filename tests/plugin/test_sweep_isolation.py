@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .conftest import Run
-from .sweeping import outcomes
 
 STATE = """
 import os, sys, pytest
@@ -236,45 +235,6 @@ def test_what_a_world_leaves_running_is_gone_before_the_next(run: Run) -> None:
             crashwindow.supervise(work)
         """
     run(source, "-p", "no:warnings").assert_outcomes(passed=42)
-
-
-def test_state_that_could_not_be_put_back_fails_the_window(run: Run) -> None:
-    source = """
-        import sys, pytest
-        from pytest_crashwindow.state import Snapshots
-
-        @pytest.fixture
-        def mark(tmp_path, monkeypatch):
-            mark, restore = tmp_path.parent / "mark", Snapshots.restore
-
-            def fails(snapshots):
-                if mark.exists():
-                    mark.unlink()
-                    raise OSError("disk on fire")
-                restore(snapshots)
-
-            monkeypatch.setattr(Snapshots, "restore", fails)
-            return mark
-
-        def work():
-            sys.audit("work.a")
-            sys.audit("work.b")
-            sys.audit("work.c")
-
-        @pytest.mark.crash_windows("work.*")
-        def test_work(crashwindow, mark):
-            if str(crashwindow.window) == "work.a+1:crash":
-                mark.touch()
-            crashwindow.supervise(work)
-        """
-    result = run(source, "-v")
-    assert outcomes(result) == {
-        "test_work[work.a+1:crash]": "PASSED",
-        "test_work[work.b+1:crash]": "FAILED",
-        "test_work[work.c+1:crash]": "PASSED",
-        "test_work": "FAILED",
-    }
-    result.stdout.fnmatch_lines(["*could not make the state as it was after set-up*", "*OSError: disk on fire"])
 
 
 def test_state_by_a_link_is_what_it_leads_to(run: Run) -> None:

@@ -186,19 +186,22 @@ def test_a_waiting_child_that_was_killed_is_replaced(make: Make) -> None:
     assert guard.change(other, 30) == (signal.SIGKILL if other == waiting else 0)
 
 
-def test_a_fork_ahead_that_fails_harms_nobody(make: Make) -> None:
-    forks = []
+def test_a_fork_ahead_that_fails_harms_nobody(make: Make, tmp_path: Path) -> None:
+    forks, tried = [], tmp_path / "tried"
 
     def fork() -> int:
         forks.append(1)
         if len(forks) == 3:  # the one ahead
+            tried.touch()
             raise BlockingIOError("too many processes")
         return os.fork()
 
     guard = make(exits_with, prepare=lambda: setattr(originals, "fork", fork))
     for _ in range(2):
         assert guard.change(guard.fork(0), 30) == 0
-    time.sleep(0.1)
+    deadline = time.monotonic() + 30
+    while not tried.exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
     assert guard.change(guard.fork(0), 30) == 0
 
 

@@ -1,4 +1,4 @@
-"""The state can't be made as it was after set-up, between two windows."""
+"""The state can't be made as it was after set-up, between two windows; for the one after it can."""
 
 import sys
 
@@ -23,6 +23,7 @@ def disk(tmp_path, monkeypatch):
 
 def work():
     sys.audit("work.begun")
+    sys.audit("work.half")
     sys.audit("work.done")
 
 
