@@ -71,15 +71,20 @@ def file(tmp_path):
     return tmp_path / "file"
 
 @pytest.fixture(params=["signal.signal", "os.path.isfile", "os._exit", "time.sleep"])
-def patched(request, file):
-    with mock.patch(request.param) as patched:
-        yield patched
+def patched(request, file, crashwindow):
+    def asked(*args):
+        crashwindow.effects.record("asked")
+        return False
+
+    with mock.patch(request.param, asked):
+        yield
 
 @pytest.mark.crash_windows("work.*")
 def test_work(crashwindow, patched, file):
     assert file.read_text() == ""
     crashwindow.supervise(work, file)
     assert len(file.read_text()) == 1 + bool(crashwindow.window)
+    assert crashwindow.effects.count("asked") == 0
 """
 
 
