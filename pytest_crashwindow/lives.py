@@ -322,6 +322,7 @@ class Life:
 
     def kill(self) -> Life:
         """SIGKILL to the whole life, from outside. An ended life stays as it is."""
+        __tracebackhide__ = True
         self._look()
         if not self._over:
             self._end("killed")
@@ -335,10 +336,28 @@ class Life:
             self._child.retire()
 
     def _end(self, state: str) -> None:
+        """Kill it; but one that somebody else has killed, or that ends by itself just now, is told as such."""
+        __tracebackhide__ = True
+        end = self._end_under_way()
+        if end is not None:
+            self._ended(end)
+            return
         self._signal(signal.SIGKILL)
         while (status := self._child.change(60)) is not None and os.WIFSTOPPED(status):
             pass
         self._close(status if status is not None else signal.SIGKILL, state)
+
+    def _end_under_way(self) -> int | None:
+        """The wait status of a life that dies already, though nobody has heard of it yet; else None.
+
+        A process that was killed needs a while to be gone, and no longer stops. One that does was alive.
+        """
+        if _is_stopped(self.pid):
+            return None
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            originals.kill(self.pid, signal.SIGSTOP)
+        status = self._child.change(_STOP_PATIENCE)
+        return None if status is None or os.WIFSTOPPED(status) else status
 
     def _signal(self, number: int) -> None:
         """To the life's group, and, but for a question, to children that made a session of their own."""
@@ -490,10 +509,13 @@ class Life:
         )
 
     def _time_out(self) -> None:
+        __tracebackhide__ = True
         self.stacks = self.dump_stacks()
         self._world.waited_in_vain(self.name)
         where = f", paused at {', '.join(self.hits[-1:])}," if self._state == "paused" else ""
         self._end("timed out")
+        if self._state != "timed out":  # it ended after all, while it was asked for its stacks
+            return
         self.timeout_text = (
             f"life {self.name!r} was still running after {self._limit:g} s (crashwindow_life_timeout){where} "
             f"and was ended. Its threads were:\n{self.stacks}"
@@ -544,11 +566,22 @@ class Life:
 def _descendants(pid: int) -> list[int]:
     """The processes below one, where the system lists children (Linux)."""
     below = []
-    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in map(int, listing.read_text().split()):
-                below += [child, *_descendants(child)]
+    tasks = f"/proc/{pid}/task"
+    with contextlib.suppress(OSError):  # the process may end any time, and each of its threads
+        for task in originals.listdir(tasks):
+            with contextlib.suppress(OSError):
+                for child in map(int, originals.read_file(f"{tasks}/{task}/children").split()):
+                    below += [child, *_descendants(child)]
     return below
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process is stopped right now, where the system says so (Linux)."""
+    try:
+        state = originals.read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state == b"T"
 
 
 def _loaded(result: Result, name: str) -> Any:

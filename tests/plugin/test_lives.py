@@ -226,6 +226,13 @@ def test_kill_is_no_crash(crashwindow: Any) -> None:
     assert life.kill().outcome == "killed"
 
 
+def is_alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+    except (FileNotFoundError, ProcessLookupError):  # gone before it was opened, or since
+        return False
+
+
 def test_kill_takes_the_lifes_children_with_it(crashwindow: Any, tmp_path: Path) -> None:
     def parent() -> None:
         child = os.fork()
@@ -237,7 +244,7 @@ def test_kill_takes_the_lifes_children_with_it(crashwindow: Any, tmp_path: Path)
     wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
     child = int((tmp_path / "pid").read_text())
     life.kill()
-    wait_until(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text())
+    wait_until(lambda: not is_alive(child), "the child to be gone")
 
 
 def test_an_ended_life_stays_as_it_is_when_killed(crashwindow: Any) -> None:
@@ -607,6 +614,66 @@ def test_a_life_of_a_fixture_that_dies_unexplained_fails_the_test(run: Run) -> N
     )
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*life 'wait' ended by SIGKILL*"])
+
+
+SLOW_TO_DIE = """
+        import os, signal, threading, time, pytest
+
+        def serve():
+            memory = bytearray(os.urandom(1) * 400_000_000)  # which the kernel takes a while to free
+            print("ready", flush=True)
+            threading.Event().wait()
+
+        def started(crashwindow):
+            life = crashwindow.start(serve)
+            while "ready" not in life.stdout:
+                time.sleep(0.01)
+            return life
+"""
+
+
+@pytest.mark.parametrize("wakes", ["", "life.kill()"])
+def test_a_life_that_is_dying_of_something_else_when_the_test_ends_fails_it(run: Run, wakes: str) -> None:
+    result = run(
+        SLOW_TO_DIE
+        + f"""
+        def test_dies(crashwindow):
+            life = started(crashwindow)
+            os.kill(life.pid, signal.SIGKILL)
+            {wakes}
+        """
+    )
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*life 'serve' ended by SIGKILL without a result*"])
+
+
+def test_a_life_of_a_fixture_that_is_dying_when_the_test_ends_fails_it(run: Run) -> None:
+    result = run(
+        SLOW_TO_DIE
+        + """
+        @pytest.fixture
+        def server(crashwindow):
+            return started(crashwindow)
+
+        def test_dies(server):
+            os.kill(server.pid, signal.SIGKILL)
+        """
+    )
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*life 'serve' ended by SIGKILL without a result*"])
+
+
+@pytest.mark.parametrize("asleep", ["", "os.kill(life.pid, signal.SIGSTOP)"])
+def test_a_life_that_lives_when_the_test_ends_is_nobodys_death(run: Run, asleep: str) -> None:
+    result = run(
+        SLOW_TO_DIE
+        + f"""
+        def test_lives(crashwindow):
+            life = started(crashwindow)
+            {asleep}
+        """
+    )
+    result.assert_outcomes(passed=1)
 
 
 def test_a_life_that_ran_in_a_fixture_can_be_read_in_the_test_and_at_tear_down(run: Run) -> None:

@@ -43,7 +43,7 @@ def sleeps(*_: object) -> None:
 def is_alive(pid: int) -> bool:
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone before it was opened, or since
         return False
 
 
