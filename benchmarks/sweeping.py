@@ -18,7 +18,7 @@ from pathlib import Path
 from . import scenario
 from .measuring import table
 
-ROUNDS = 4  # in each of them all ways are measured one after another, as machines have slow and fast moments
+ROUNDS = 2  # in each of them all ways are measured one after another, as machines have slow and fast moments
 
 _TEST = """
 import pytest
@@ -29,7 +29,7 @@ def home(tmp_path):
     scenario.prepare(tmp_path / "home")
     return tmp_path / "home"
 
-@pytest.mark.crash_windows("sample_app.*")
+@pytest.mark.crash_windows(scenario.POINTS)
 def test_delivered_once(crashwindow, home):
     crashwindow.supervise(scenario.work, home)
     assert scenario.holds(home)
