@@ -120,16 +120,12 @@ class Engine:
         text = self.settings.window
         if text is None:
             return None
-        window = parse(text)
+        window, source = parse(text), self.settings.sources["window"]
         if window is None:
-            raise pytest.UsageError(
-                f"--crashwindow-window: {text!r} is no window id; one looks like shop.order.committed+1:crash"
-            )
+            raise pytest.UsageError(f"{source}: {text!r} is no window id; one looks like shop.order.committed+1:crash")
         for step in window.steps:
             if step.fault not in self.faults:
-                raise pytest.UsageError(
-                    f"--crashwindow-window: no fault {step.fault!r}; there are {', '.join(self.faults.names)}"
-                )
+                raise pytest.UsageError(f"{source}: no fault {step.fault!r}; there are {', '.join(self.faults.names)}")
         return window
 
     def _refuse_unknown_probes(self) -> None:
@@ -138,9 +134,8 @@ class Engine:
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise pytest.UsageError(
-                    f"crashwindow_probes: unknown probe {name!r}{hint} There are: {', '.join(names)}"
-                )
+                source = self.settings.sources["probes"]
+                raise pytest.UsageError(f"{source}: unknown probe {name!r}{hint} There are: {', '.join(names)}")
 
 
 def _flat(lists: list[list[Any]]) -> list[Any]:

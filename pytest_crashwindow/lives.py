@@ -22,6 +22,7 @@ from .windows import Step, Window
 
 _TICK = 0.05  # seconds between looks for what no descriptor announces: a stop that isn't ours
 _STOP_PATIENCE = 0.5  # seconds from a life's note that it stops until it does
+_DEATH_PATIENCE = 10.0  # seconds for a process that was killed to be gone; one with much memory needs some
 _STACKS_PATIENCE = 2.0  # seconds for a hung life to write its stacks
 
 
@@ -324,8 +325,13 @@ class Life:
         """SIGKILL to the whole life, from outside. An ended life stays as it is."""
         __tracebackhide__ = True
         self._look()
-        if not self._over:
+        if self._over:
+            return self
+        end = self._end_under_way()
+        if end is None:
             self._end("killed")
+        else:
+            self._ended(end)
         return self
 
     def retire(self) -> None:
@@ -336,12 +342,6 @@ class Life:
             self._child.retire()
 
     def _end(self, state: str) -> None:
-        """Kill it; but one that somebody else has killed, or that ends by itself just now, is told as such."""
-        __tracebackhide__ = True
-        end = self._end_under_way()
-        if end is not None:
-            self._ended(end)
-            return
         self._signal(signal.SIGKILL)
         while (status := self._child.change(60)) is not None and os.WIFSTOPPED(status):
             pass
@@ -356,7 +356,8 @@ class Life:
             return None
         with contextlib.suppress(ProcessLookupError, PermissionError):
             originals.kill(self.pid, signal.SIGSTOP)
-        status = self._child.change(_STOP_PATIENCE)
+        # One that is known to be stopped gives no news of another stop.
+        status = self._child.change(_STOP_PATIENCE if self._stopped else _DEATH_PATIENCE)
         return None if status is None or os.WIFSTOPPED(status) else status
 
     def _signal(self, number: int) -> None:
@@ -509,13 +510,10 @@ class Life:
         )
 
     def _time_out(self) -> None:
-        __tracebackhide__ = True
         self.stacks = self.dump_stacks()
         self._world.waited_in_vain(self.name)
         where = f", paused at {', '.join(self.hits[-1:])}," if self._state == "paused" else ""
         self._end("timed out")
-        if self._state != "timed out":  # it ended after all, while it was asked for its stacks
-            return
         self.timeout_text = (
             f"life {self.name!r} was still running after {self._limit:g} s (crashwindow_life_timeout){where} "
             f"and was ended. Its threads were:\n{self.stacks}"

@@ -60,7 +60,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    config.stash[SETTINGS] = _settings.resolve(config)
+    settings = config.stash[SETTINGS] = _settings.resolve(config)
     if config.hook.pytest_crashwindow_faults.get_hookimpls():
         for fault in engine_of(config).registered:
             config.addinivalue_line("markers", f"{fault.name}_at(point, ...): {fault.__doc__ or 'a fault of a plugin'}")
@@ -68,10 +68,11 @@ def pytest_configure(config: pytest.Config) -> None:
         collector = Collector(config)
         config.pluginmanager.register(collector, "crashwindow-collector")
         config.pluginmanager.register(Unfinished(collector.sweeps), "crashwindow-unfinished")
-        if config.stash[SETTINGS].report:
+        if settings.report:
             from .report.writing import Reports
 
-            config.pluginmanager.register(Reports(config, config.stash[SETTINGS].report), "crashwindow-reports")
+            reports = Reports(config, settings.report, settings.sources["report"])
+            config.pluginmanager.register(reports, "crashwindow-reports")
         if config.pluginmanager.hasplugin("xdist") and config.getoption("dist", "no") != "no":
             from .xdist import Controller
 

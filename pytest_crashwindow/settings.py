@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import pytest
 
+from .errors import NotAttachable
+
 PREFIX = "crashwindow_"
 
 IniType = Literal["string", "linelist", "bool", "int", "float"]
@@ -83,6 +85,17 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for line in text.splitlines() for name in line.split(",") if name.strip())
 
 
+def _calls(text: str) -> tuple[str, ...]:
+    """calls such as shop.mail:Mailer.send, one in a line (in the environment also separated by commas)"""
+    calls = _names(text)
+    if calls:
+        from .calls import split
+
+        for call in calls:
+            split(call)
+    return calls
+
+
 OPTIONS = (
     Option(
         "points",
@@ -94,7 +107,7 @@ OPTIONS = (
     ),
     Option(
         "calls",
-        _names,
+        _calls,
         (),
         "calls to attach points to, in any code: shop.mail:Mailer.send",
         "linelist",
@@ -169,6 +182,8 @@ class Settings(SimpleNamespace):
     life_timeout: float
     death: str
     off: bool
+    sources: dict[str, str]
+    """name -> where the value came from, such as `crashwindow_depth in pytest.ini`; of given ones"""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -189,13 +204,18 @@ def add_options(parser: pytest.Parser) -> None:
 def resolve(config: pytest.Config) -> Settings:
     """All options, or a UsageError that says which value is wrong and where it came from."""
     _refuse_unknown_names(config)
-    return Settings(**{option.name: _resolved(config, option) for option in OPTIONS})
+    sources: dict[str, str] = {}
+    values = {option.name: _resolved(config, option, sources) for option in OPTIONS}
+    return Settings(**values, sources=sources)
 
 
-def _resolved(config: pytest.Config, option: Option) -> Any:
+def _resolved(config: pytest.Config, option: Option, sources: dict[str, str]) -> Any:
     for given, source in _sources(config, option):
+        sources[option.name] = source
         try:
             return option.parse(given)
+        except NotAttachable as error:
+            raise pytest.UsageError(f"{source}: {error}") from None
         except ValueError as error:
             expected = (option.parse.__doc__ or "").strip()
             hint = f"; {error}" if str(error).startswith("did you mean") else ""

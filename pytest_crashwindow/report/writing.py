@@ -45,13 +45,15 @@ KINDS: dict[str, Callable[[], Render]] = {".html": _html, ".json": _json, ".md":
 """suffix -> who writes it, imported when something is written"""
 
 
-def usable(paths: Iterable[str], directory: Path) -> list[Path]:
-    """The paths, relative ones below `directory`; their folders are made. UsageError if one can't be used."""
-    return [_usable(given, directory / given) for given in paths]
+def usable(paths: Iterable[str], directory: Path, source: str) -> list[Path]:
+    """The paths, relative ones below `directory`; their folders are made.
+
+    Raises UsageError if one can't be used, with the `source` that they came from.
+    """
+    return [_usable(directory / given, f"{source}: {given}") for given in paths]
 
 
-def _usable(given: str, path: Path) -> Path:
-    label = f"--crashwindow-report={given}"
+def _usable(path: Path, label: str) -> Path:
     if path.suffix.lower() not in KINDS:
         raise pytest.UsageError(f"{label}: a report's name ends in {' or '.join(KINDS)}, which says what it is")
     if path.is_dir():
@@ -68,9 +70,9 @@ def _usable(given: str, path: Path) -> Path:
 class Reports:
     """The plugin that gathers and writes."""
 
-    def __init__(self, config: pytest.Config, paths: Iterable[str]) -> None:
+    def __init__(self, config: pytest.Config, paths: Iterable[str], source: str) -> None:
         self._config = config
-        self._paths = usable(paths, config.invocation_params.dir)
+        self._paths = usable(paths, config.invocation_params.dir, source)
         self._gathering = Gathering()
         self._began = time.time()
         self._written: list[tuple[Path, str]] = []

@@ -189,8 +189,35 @@ def test_an_unknown_probe_is_a_usage_error(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess(*WITHOUT_OTHERS, "-o", "crashwindow_probes=sqlite")
     assert result.ret != 0
     text = result.stdout.str() + result.stderr.str()
-    assert "crashwindow_probes: unknown probe 'sqlite'; did you mean 'sqlite3'? There are: " in text
+    assert "-o crashwindow_probes: unknown probe 'sqlite'; did you mean 'sqlite3'? There are: " in text
     assert "INTERNALERROR" not in text
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("crashwindow_probes = sqlite", "unknown probe 'sqlite'; did you mean 'sqlite3'?"),
+        ("crashwindow_calls = json.loads", "'json.loads' is no call: *; did you mean json:loads?"),
+        ("crashwindow_window = shop.paid", "'shop.paid' is no window id; *"),
+        ("crashwindow_window = shop.paid+1:crush", "no fault 'crush'; *"),
+        ("crashwindow_report = report.txt", "report.txt: a report's name ends in *"),
+    ],
+)
+@pytest.mark.parametrize("in_environment", [False, True])
+def test_a_value_that_means_nothing_is_told_with_where_it_came_from(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, setting: str, complaint: str, in_environment: bool
+) -> None:
+    name, value = setting.split(" = ")
+    source = f"{name} in pytest.ini"
+    if in_environment:
+        source = name.upper()
+        monkeypatch.setenv(source, value)
+    else:
+        pytester.makefile(".ini", pytest=f"[pytest]\n{setting}\n")
+    pytester.makepyfile("def test_it(crashwindow): pass")
+    result = pytester.runpytest_subprocess(*WITHOUT_OTHERS)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {source}: {complaint}*"])
 
 
 def test_a_call_of_the_ini_that_does_not_exist_is_an_error_of_the_tests_that_use_it(pytester: pytest.Pytester) -> None:

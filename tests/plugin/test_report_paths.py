@@ -30,10 +30,10 @@ def test_from_the_environment_and_ini(run: Run, pytester: pytest.Pytester, monke
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("x.txt", "*--crashwindow-report=x.txt: a report's name ends in .html or .json or .md*"),
-        ("report", "*--crashwindow-report=report: a report's name ends in .html or .json or .md*"),
-        ("file/x.json", "*--crashwindow-report=file/x.json: its directory can't be made*"),
-        ("folder.md", "*--crashwindow-report=folder.md: is a directory*"),
+        ("x.txt", "*--crashwindow-report: x.txt: a report's name ends in .html or .json or .md*"),
+        ("report", "*--crashwindow-report: report: a report's name ends in .html or .json or .md*"),
+        ("file/x.json", "*--crashwindow-report: file/x.json: its directory can't be made*"),
+        ("folder.md", "*--crashwindow-report: folder.md: is a directory*"),
     ],
 )
 def test_a_path_that_cannot_be_used_ends_the_run_at_once(

@@ -140,4 +140,7 @@ say("a guard that keeps silent", refused(guard_that_keeps_silent))
 say("a guard that can't fork", refused(guard_that_cannot_fork))
 say("types that are laid out in another way", refused(types_laid_out_otherwise))
 os.access = closed
-say("a folder that can't be written to", refused(lambda: writing.usable(["report.md"], Path("."))))
+say(
+    "a folder that can't be written to",
+    refused(lambda: writing.usable(["report.md"], Path("."), "--crashwindow-report")),
+)
