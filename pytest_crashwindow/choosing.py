@@ -45,9 +45,13 @@ def pin_of(item: pytest.Item) -> Pin:
     return pin if isinstance(pin, Pin) else Pin()
 
 
-def generate(metafunc: pytest.Metafunc, shards: int) -> None:
-    """Make items for the windows that are asked for by id, and `shards` items for the sweep itself."""
-    pins = [Pin(window) for window in _asked_for(metafunc)]
+def generate(metafunc: pytest.Metafunc, shards: int, controls_only: bool) -> None:
+    """Make items for the windows that are asked for by id, and `shards` items for the sweep itself.
+
+    With `controls_only` windows that failed last aren't asked for.
+    """
+    failed = [] if controls_only else _last_failed(metafunc.config, "lf")
+    pins = [Pin(window) for window in _asked_for(metafunc, [*metafunc.config.args, *failed])]
     pins += [Pin(shard=n) for n in range(1, shards)]
     if not pins:
         return
@@ -64,12 +68,12 @@ class _Label:
         self.__name__ = text
 
 
-def _asked_for(metafunc: pytest.Metafunc) -> list[Window]:
+def _asked_for(metafunc: pytest.Metafunc, nodeids: Iterable[str]) -> list[Window]:
     definition, config = metafunc.definition, metafunc.config
     classes = [node.name for node in definition.listchain() if isinstance(node, pytest.Class)]
     names = [*classes, definition.originalname]
     found: dict[Window, None] = {}
-    for nodeid in [*config.args, *_last_failed(config, "lf")]:
+    for nodeid in nodeids:
         base, bracket, rest = nodeid.partition("[")
         path, *parts = base.split("::")
         if bracket and parts == names and _same_path(config, path, definition.path):

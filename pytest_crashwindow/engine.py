@@ -123,6 +123,8 @@ class Engine:
         window, source = parse(text), self.settings.sources["window"]
         if window is None:
             raise pytest.UsageError(f"{source}: {text!r} is no window id; one looks like shop.order.committed+1:crash")
+        if self.settings.controls_only:
+            raise pytest.UsageError(f"{source} asks for a window, and {self.settings.controls_only} for none")
         for step in window.steps:
             if step.fault not in self.faults:
                 raise pytest.UsageError(f"{source}: no fault {step.fault!r}; there are {', '.join(self.faults.names)}")

@@ -118,7 +118,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.definition.get_closest_marker(SWEEP) is not None:
         from . import choosing, xdist
 
-        choosing.generate(metafunc, xdist.shards(metafunc.config))
+        config = metafunc.config
+        choosing.generate(metafunc, xdist.shards(config), bool(config.stash[SETTINGS].controls_only))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -185,6 +185,11 @@ class Settings(SimpleNamespace):
     sources: dict[str, str]
     """name -> where the value came from, such as `crashwindow_depth in pytest.ini`; of given ones"""
 
+    @property
+    def controls_only(self) -> str | None:
+        """Where it is asked that no window be run, if it is."""
+        return next((self.sources[name] for name in ("off", "list") if getattr(self, name)), None)
+
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option as flag and ini value."""

@@ -101,6 +101,8 @@ class SweepProtocol(Protocol):
     def run(self) -> None:
         """Everything between logstart and logfinish, of the windows and of the sweep itself."""
         if self._pin.window is not None:
+            if self._controls_only:
+                self.item.add_marker(pytest.mark.skip(reason=f"{self._controls_only}: no window is run"))
             super().run()
             return
         if isinstance(self._sharing, Shared) and self._pin.shard and self._sharing.finished():
@@ -444,12 +446,13 @@ class SweepProtocol(Protocol):
 
     def _says_nothing(self, records: dict[str, Record]) -> bool:
         """Whether a sweep without a failure is no pass either: nothing was run or passed, or it was broken off."""
-        if self._controls_only():
+        if self._controls_only:
             return False
         return self._progress.broken_off or not any(record["outcome"] == "passed" for record in records.values())
 
-    def _controls_only(self) -> bool:
-        return self.engine.settings.off or self.engine.settings.list
+    @property
+    def _controls_only(self) -> str | None:
+        return self.engine.settings.controls_only
 
     def _failed_windows(self, text: str, began: float, records: dict[str, Record]) -> list[pytest.TestReport]:
         (report,) = self._failed(text, began, "failed")
