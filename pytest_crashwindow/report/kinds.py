@@ -7,16 +7,20 @@ whatever an ordinary correct program could have left behind as well gives none.
 from __future__ import annotations
 
 import ast
+import os
 import re
+import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..points import split_end
 from ..windows import split_hit
 from .timeline import Entry
 
+_CHECKOUT = Path(__file__).parent.parent.parent
 _COMMITS = ("sqlite3.commit:exit", "os.replace:exit", "os.rename:exit")
 _MOVES = ("os.replace", "os.rename", "os.link", "os.remove")
 _FILE_CALLS = ("open", "file.write", "os.truncate")
@@ -44,7 +48,16 @@ class Kind:
         return f"docs/{self.page}.md"
 
     def __str__(self) -> str:
-        return f"hint: {self.text} ({self.file})"
+        return f"hint: {self.text} ({self._where})"
+
+    @property
+    def _where(self) -> str:
+        """The page as it can be opened from here: a wheel brings the pages along."""
+        installed = Path(sysconfig.get_path("data"), "share/doc/pytest-crashwindow", f"{self.page}.md")
+        if (_CHECKOUT / self.file).is_file() or not installed.is_file():
+            return self.file
+        below = os.path.relpath(installed)
+        return str(installed) if below.startswith(os.pardir) else below
 
     def as_data(self) -> dict[str, str]:
         """For report files."""
