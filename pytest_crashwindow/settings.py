@@ -12,11 +12,13 @@ from typing import Any, Literal
 
 import pytest
 
-from .errors import NotAttachable
-
 PREFIX = "crashwindow_"
 
 IniType = Literal["string", "linelist", "bool", "int", "float"]
+
+
+class _Complaint(ValueError):
+    """What is wrong with a value, in full."""
 
 
 class Option:
@@ -90,9 +92,13 @@ def _calls(text: str) -> tuple[str, ...]:
     calls = _names(text)
     if calls:
         from .calls import split
+        from .errors import NotAttachable
 
-        for call in calls:
-            split(call)
+        try:
+            for call in calls:
+                split(call)
+        except _Complaint as error:
+            raise _Complaint(str(error)) from None
     return calls
 
 
