@@ -97,7 +97,7 @@ def _calls(text: str) -> tuple[str, ...]:
         try:
             for call in calls:
                 split(call)
-        except _Complaint as error:
+        except NotAttachable as error:
             raise _Complaint(str(error)) from None
     return calls
 
@@ -225,7 +225,7 @@ def _resolved(config: pytest.Config, option: Option, sources: dict[str, str]) ->
         sources[option.name] = source
         try:
             return option.parse(given)
-        except NotAttachable as error:
+        except _Complaint as error:
             raise pytest.UsageError(f"{source}: {error}") from None
         except ValueError as error:
             expected = (option.parse.__doc__ or "").strip()
