@@ -17,9 +17,19 @@
 # $ pytest --crashwindow-report=options_misused.py/report.html
 # $ pytest --crashwindow-window=shop.paid options_misused.py
 # $ pytest --crashwindow-window=shop.paid+1:crush options_misused.py
+# $ pytest --crashwindow-window=shop.paid+1:crash --crashwindow-off options_misused.py
+# $ pytest --crashwindow-off -rs 'options_misused.py::test_swept[shop.paid+1:crash]'
+# $ pytest -o crashwindow_calls=json.loads options_misused.py
 # $ pytest -o crashwindow_probes=sqlite options_misused.py
 # $ pytest -o crashwindow_probes=redis options_misused.py
 
+import pytest
+
 
 def test_nothing(crashwindow):
+    pass
+
+
+@pytest.mark.crash_windows
+def test_swept(crashwindow):
     pass
