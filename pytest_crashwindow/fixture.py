@@ -260,9 +260,10 @@ class CrashWindow:
 
     def leave_world(self) -> None:
         """In a world's process, after the test body: nothing goes on, and everything is taken in."""
+        self._world.end_body()
         for life in self.lives[: self._set_up]:  # these are of the fixtures, which end them
             with contextlib.suppress(UnattributedDeath):
-                _ = life.now
+                life.wait_if_dying()
         for life in self.lives[self._set_up :]:
             with contextlib.suppress(UnattributedDeath):
                 if life.now == "running":

@@ -145,8 +145,11 @@ class Guard:
 
         Unlike `change` it tells it again to every process that has a copy of this object.
         """
-        self._order({"ask": pid})
-        status: int | None = self._expect("answer", _PATIENCE)["status"]
+        question = f"{pid} {originals.getpid()} {originals.monotonic_ns()}"  # others may have died before the answer
+        self._order({"ask": question})
+        while (answer := self._expect("answer", _PATIENCE))["to"] != question:
+            pass
+        status: int | None = answer["status"]
         return status
 
     def close(self) -> None:
@@ -299,7 +302,7 @@ class _Keeper:
             self._clear()
         elif "ask" in order:
             self._report_changes()
-            self._tell("answer", status=self._ends.get(order["ask"]))
+            self._tell("answer", to=order["ask"], status=self._ends.get(int(order["ask"].split()[0])))
         elif self._succeeds(self._before_each, "could not make the state as it was after set-up"):
             self._succeeds(lambda: self._fork(order["fork"]), "could not fork")
 

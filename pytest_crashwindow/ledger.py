@@ -11,9 +11,12 @@ from typing import Any
 
 from . import originals
 
+_WHOLE = b"\t"
+"""ends a line; JSON has no tab, and the kernel may cut a write short if the process is killed meanwhile"""
+
 
 class Ledger:
-    """Each entry is one line, written in one piece; an entry cut short by a death is not read."""
+    """Each entry is one line, and begins with the newline, so that one cut short by a death spoils none but itself."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -22,7 +25,7 @@ class Ledger:
         """Add an entry at the end."""
         fd = originals.open_fd(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            originals.write(fd, originals.to_json(entry).encode() + b"\n")
+            originals.write(fd, b"\n" + originals.to_json(entry).encode() + _WHOLE)
         finally:
             originals.close(fd)
 
@@ -36,4 +39,4 @@ class Ledger:
             data = originals.pread(fd, originals.fstat(fd).st_size, 0)
         finally:
             originals.close(fd)
-        return [originals.from_json(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+        return [originals.from_json(line) for line in data.splitlines() if line.endswith(_WHOLE)]

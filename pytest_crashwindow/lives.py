@@ -21,8 +21,9 @@ from .tracker import EXIT_STATUS, OWN_FAILURE
 from .windows import Step, Window
 
 _TICK = 0.05  # seconds between looks for what no descriptor announces: a stop that isn't ours
-_STOP_PATIENCE = 0.5  # seconds from a life's note that it stops until it does
+_STOP_PATIENCE = 2.0  # seconds from a life's note that it stops until it does; a long call may keep the GIL meanwhile
 _DEATH_PATIENCE = 10.0  # seconds for a process that was killed to be gone; one with much memory needs some
+_EXITING = 0x4  # PF_EXITING, a flag of processes in Linux
 _STACKS_PATIENCE = 2.0  # seconds for a hung life to write its stacks
 
 
@@ -89,7 +90,11 @@ class GuardedChild:
     def change(self, timeout: float) -> int | None:
         # Set-up, the test body and tear-down are three processes, of which one alone gets the news.
         status = self._guard.end_of(self.pid)
-        return self._guard.change(self.pid, timeout) if status is None else status
+        if status is None:
+            status = self._guard.change(self.pid, timeout)
+        # The guard takes a stop at once; if the process was woken since, it is news of yesterday.
+        is_stale = status is not None and os.WIFSTOPPED(status) and _state_of(self.pid) not in ("T", None)
+        return None if is_stale else status
 
     def close(self) -> None:
         """Its children may go on, as those of any program; `retire` ends them."""
@@ -142,6 +147,8 @@ class Life:
         """how many of its threads read from `resume` to go on"""
         self._stopped = False
         """whether it is stopped as a whole"""
+        self._owes_stop = False
+        """whether it was stopped from here before it could stop itself, which it does once it goes on"""
         self._result: Result | None = None
         self._status: int | None = None
         self.timeout_was_seen = False
@@ -352,13 +359,23 @@ class Life:
 
         A process that was killed needs a while to be gone, and no longer stops. One that does was alive.
         """
-        if _is_stopped(self.pid):
+        state = _state_of(self.pid)
+        if state == "T":
             return None
         with contextlib.suppress(ProcessLookupError, PermissionError):
             originals.kill(self.pid, signal.SIGSTOP)
-        # One that is known to be stopped gives no news of another stop.
-        status = self._child.change(_STOP_PATIENCE if self._stopped else _DEATH_PATIENCE)
+        # One that was stopped already gives no news of another stop.
+        patience = _STOP_PATIENCE if self._stopped and state is None else _DEATH_PATIENCE
+        status = self._child.change(patience)
         return None if status is None or os.WIFSTOPPED(status) else status
+
+    def wait_if_dying(self) -> None:
+        """Take in the end of one that was killed a moment ago and isn't gone yet (Linux). Sends it nothing."""
+        __tracebackhide__ = True
+        self._look()
+        deadline = originals.monotonic() + _DEATH_PATIENCE
+        while not self._over and _is_dying(self.pid) and originals.monotonic() < deadline:
+            self._take_in(_TICK)
 
     def _signal(self, number: int) -> None:
         """To the life's group, and, but for a question, to children that made a session of their own."""
@@ -433,10 +450,15 @@ class Life:
 
         Left unread, it would be taken for another pause once the life is resumed.
         """
-        ready = originals.poll()
+        ready, noted = originals.poll(), False
         if self._wake >= 0 and not self._stopped:
             ready.register(self._wake, select.POLLIN)
-            self._held += bool(ready.poll(0) and originals.read(self._wake, 1))
+            noted = bool(ready.poll(0) and originals.read(self._wake, 1))
+        owed, self._owes_stop = self._owes_stop, False
+        if owed and not noted:  # of a pause that the test has resumed
+            self._signal(signal.SIGCONT)
+            return
+        self._held += noted
         self._signal_outside_group(_descendants(self.pid), signal.SIGSTOP)
         self._pause(stopped=True)
 
@@ -445,11 +467,9 @@ class Life:
         if note == b"H":
             self._pause(stopped=False)
             return True
-        # The life stops itself, right after the note; a stop from here could come before that one, and
-        # the life would be stopped a second time once it is resumed. It doesn't come if it was one with
-        # that of another thread, or of a process that isn't in the life's group.
-        status = self._child.change(_STOP_PATIENCE)
+        status = self._own_stop()
         if status is None:
+            self._owes_stop = not self._paused_outside_group()
             self._signal(signal.SIGSTOP)
             status = self._child.change(60)
         if status is not None and not os.WIFSTOPPED(status):
@@ -458,6 +478,24 @@ class Life:
             self._signal_outside_group(_descendants(self.pid), signal.SIGSTOP)
             self._pause(stopped=True)
         return True
+
+    def _own_stop(self) -> int | None:
+        """The wait status of the stop that a note announces: the life stops itself, right after the note.
+
+        A stop from here could come before that one, and the life would be stopped a second time once it is
+        resumed. None if the stop doesn't come: if it was one with that of another thread, or of a process
+        that isn't in the life's group.
+        """
+        deadline = originals.monotonic() + _STOP_PATIENCE
+        status = self._child.change(_TICK / 10)
+        while status is None and originals.monotonic() < deadline and not self._paused_outside_group():
+            status = self._child.change(_TICK / 10)
+        return status
+
+    def _paused_outside_group(self) -> bool:
+        """Whether a child of the life that made a session of its own has stopped itself (Linux)."""
+        pids = {f.pid for f in self._world.fired() if f.life == self.name and f.fault == "pause"}
+        return any(_state_of(pid) == "T" for pid in pids - {self.pid})
 
     def _pause(self, stopped: bool) -> None:
         self._stopped |= stopped
@@ -490,7 +528,7 @@ class Life:
 
     def _explained(self, status: int) -> bool:
         code = os.waitstatus_to_exitcode(status)
-        ours = [f for f in self._world.fired() if f.pid == self.pid and self._world.is_deadly(f)]
+        ours = [f for f in self._world.fired() if (f.life, f.pid) == (self.name, self.pid) and self._world.is_deadly(f)]
         return bool(ours) and code in (-signal.SIGKILL, EXIT_STATUS)
 
     def _unattributed(self, status: int) -> str:
@@ -573,13 +611,30 @@ def _descendants(pid: int) -> list[int]:
     return below
 
 
-def _is_stopped(pid: int) -> bool:
-    """Whether a process is stopped right now, where the system says so (Linux)."""
+def _state_of(pid: int) -> str | None:
+    """What a process is doing, as the letter that the kernel uses: T is stopped. None where nobody says (Linux)."""
+    stat = _stat_of(pid)
+    return stat[0] if stat else None
+
+
+def _is_dying(pid: int) -> bool:
+    """Whether a process has been killed, or ends, and is only not gone yet, where the system says so (Linux)."""
+    with contextlib.suppress(OSError):
+        status = originals.read_file(f"/proc/{pid}/status").decode("utf-8", "replace")
+        pending = [line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd:", "ShdPnd:"))]
+        if any(int(one, 16) >> (signal.SIGKILL - 1) & 1 for one in pending):
+            return True
+        stat = _stat_of(pid)
+        return bool(stat) and (stat[0] in "ZX" or bool(int(stat[6]) & _EXITING))
+    return False
+
+
+def _stat_of(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat after the name; empty if there is none."""
     try:
-        state = originals.read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()[0]
+        return originals.read_file(f"/proc/{pid}/stat").decode("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
-        return False
-    return state == b"T"
+        return []
 
 
 def _loaded(result: Result, name: str) -> Any:

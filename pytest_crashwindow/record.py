@@ -1,8 +1,10 @@
 """What a life writes outside itself, so that it survives the life: its hits and its faults.
 
 One world has one trace, to which every process of every life appends: `os.write` on an `O_APPEND`
-descriptor puts a line at the end in one piece, so the order of lines is the order of passing and
-counting lines gives every hit its ordinal, without a lock between processes.
+descriptor puts a line at the end without mixing it with others, so the order of lines is the order of
+passing and counting lines gives every hit its ordinal, without a lock between processes. The kernel may
+cut a write short where a page ends if the process is killed meanwhile: a line therefore begins with the
+newline, so that half a line spoils none but itself, and ends with a tab, by which it is known to be whole.
 
 This module runs inside lives: standard library only.
 """
@@ -144,32 +146,32 @@ class Trace:
         start, count = self._counts.get(key, (0, 0))
         for line in originals.pread(self.descriptor, end - start, start).splitlines():
             fields = line.split(b"\t")
-            count += len(fields) == _FIELDS and wanted in fields[column].split(b",")
+            count += len(fields) == _FIELDS and not fields[-1] and wanted in fields[column].split(b",")
         self._counts[key] = (end, count)
         return count
 
 
 # The columns of a line.
 AT, LIFE, PID, THREAD, POINT, ARMED, ARGUMENTS = range(7)
-_FIELDS = 7
+_FIELDS = 8  # with the empty one after the last tab
 
 
 def line(at: int, who: str, point: str, armed: str, arguments: str) -> str:
     """A line of the trace. `who` is life, pid and thread with tabs between; `armed` are the indexes
     of the faults that match, with commas between. Names are escaped as in ids."""
-    return f"{at}\t{who}\t{point}\t{armed}\t{arguments}\n"
+    return f"\n{at}\t{who}\t{point}\t{armed}\t{arguments}\t"
 
 
 def read_trace(path: Path) -> list[Hit]:
-    """All hits of a world in the order passed. A last line cut short by a death is left out."""
+    """All hits of a world in the order passed. Lines cut short by a death are left out."""
     try:
         data = originals.read_file(path)
     except FileNotFoundError:
         return []
     hits, seen = [], dict[str, int]()
-    for raw in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n"):
+    for raw in data.decode("utf-8", "replace").split("\n"):
         fields = raw.split("\t")
-        if len(fields) != _FIELDS:
+        if len(fields) != _FIELDS or fields[-1]:
             continue
         point = unescape(fields[POINT])
         seen[point] = seen.get(point, 0) + 1

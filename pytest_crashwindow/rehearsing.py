@@ -20,7 +20,7 @@ from .errors import NotAttachable
 from .guard import die_with_parent, fork_quietly
 from .installing import is_defined, no_module
 
-PATIENCE = 5.0  # seconds for an import; of one that takes longer nothing is known
+PATIENCE = 30.0  # seconds for an import; of one that takes longer nothing is known
 
 
 def check_unimported(calls: Iterable[str]) -> None:

@@ -182,10 +182,28 @@ class Shared:
 
     def note(self, shard: int, text: str) -> None:
         """Something that shard 0 is to report."""
-        (self._directory / f"{shard}.note").write_text(text)
+        unfinished = self._directory / f"{shard}.note.part"
+        unfinished.write_text(text)
+        unfinished.rename(self._directory / f"{shard}.note")
+
+    def take_back(self, shard: int) -> bool:
+        """Whether a note comes too late for shard 0. Exactly one of both has it: that one reports it."""
+        if not (self._directory / "read").exists():
+            return False
+        try:
+            (self._directory / f"{shard}.note").unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
     def notes(self) -> list[str]:
-        return [path.read_text() for path in sorted(self._directory.glob("*.note"))]
+        """What shards have noted and nobody has read. Who notes something after this has to take it back."""
+        (self._directory / "read").touch()
+        texts = []
+        for path in sorted(self._directory.glob("*.note")):
+            with contextlib.suppress(FileNotFoundError):  # taken back
+                texts.append(path.rename(path.with_suffix(".told")).read_text())
+        return texts
 
     def _claim_of(self, window: str) -> Path:
         return self._directory / f"{_digest(window)}.claim"

@@ -148,7 +148,7 @@ class SweepProtocol(Protocol):
         control = self.world(worlds, None)
         if control.verdict != "passed" or any(not report.passed for report in control.reports):
             return self._control_failed(control)
-        hits = control.world.hits()
+        hits = control.world.hits_in_body()
         self._progress.rebound = control.world.rebound()
         idle = self._plan.idle_globs({hit.point for hit in hits})
         self._progress.happened = Control.of(timeline.entries(control.world, self.effects()), self.disk())
@@ -171,7 +171,9 @@ class SweepProtocol(Protocol):
             events = control.world.events()
             lives = sum(event["event"] == "started" for event in events)
             raised = {e["life"]: e["error"] for e in events if e["event"] == "ended" and e["outcome"] == "raised"}
-            return self._failed(wording.no_window(self._plan, hits, lives, raised, without_call), began, "error")
+            unfinished = control.world.unfinished()
+            text = wording.no_window(self._plan, hits, lives, raised, without_call, unfinished)
+            return self._failed(text, began, "error")
         self._progress.notes += [*map(wording.idle_glob, idle), *untried]
         if self.engine.settings.list:
             self._progress.listed = [str(window) for window in windows]
@@ -238,7 +240,7 @@ class SweepProtocol(Protocol):
         if not fired:
             return []
         started = {e["life"]: e["at"] for e in outcome.world.events() if e["event"] == "started"}
-        later = [hit for hit in outcome.world.hits() if started.get(hit.life, 0) > fired[-1].at]
+        later = [hit for hit in outcome.world.hits_in_body() if started.get(hit.life, 0) > fired[-1].at]
         windows = self._free(self._plan.windows(later, self._calls, before=window), outcome)
         self.hook.pytest_crashwindow_windows(item=self.item, windows=windows)
         return windows
@@ -338,6 +340,7 @@ class SweepProtocol(Protocol):
         if self._pin.shard:
             self._report_shard(reports)
             return
+        self._add_late_notes(reports)
         reports[-1].user_properties = list(reports[-2].user_properties)  # JUnit reads those of the tear-down
         with self._posing_as(self._id):
             self.hook.pytest_runtest_logstart(nodeid=self._id, location=_location(self.item, self._id))
@@ -346,6 +349,12 @@ class SweepProtocol(Protocol):
             self.hook.pytest_runtest_logfinish(nodeid=self._id, location=_location(self.item, self._id))
         if isinstance(self._sharing, Shared):
             self._sharing.finish(any(report.failed for report in reports))
+
+    def _add_late_notes(self, reports: list[pytest.TestReport]) -> None:
+        """What other workers have told since the verdict, or where there was none (a skipped sweep)."""
+        notes = self._sharing.notes() if isinstance(self._sharing, Shared) else []
+        if notes and not any(report.failed for report in reports):
+            reports[-1].outcome, reports[-1].longrepr = "failed", "\n".join(notes)
 
     def _only_tear_down(self) -> None:
         """Nothing is left to run. What the item before left standing for this one (its module) has to go."""
@@ -363,7 +372,8 @@ class SweepProtocol(Protocol):
         text = f"on another worker: {failed[0].longreprtext}"
         if not self._sharing.finished():
             self._sharing.note(self._pin.shard, text)
-            return
+            if not self._sharing.take_back(self._pin.shard):
+                return
         if self._sharing.finished_as_failed():
             return
         with self._posing_as(self._id):
@@ -388,7 +398,7 @@ class SweepProtocol(Protocol):
         """Whether a control and its repetition make a sweep possible. `unfinished` are lives of the first one."""
         if again.verdict != "passed":
             return Judgement("unsteady control", wording.second_control_failed(again.reports[-1].longreprtext))
-        other = again.world.hits()
+        other = again.world.hits_in_body()
         found = difference(hits, other)
         if found:
             return Judgement("unsteady control", wording.unsteady(found, unfinished or again.world.unfinished()))

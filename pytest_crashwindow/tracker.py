@@ -229,7 +229,7 @@ class Tracker:
             return None
         if point in self._unarmed and thread in self._who and not self._holds:
             # Nearly every hit, so it's written out; it runs no code of others, so nothing need be unseen.
-            text = f"{monotonic_ns()}\t{self._who[thread]}\t{self._unarmed[point]}\t\t{summary(arguments)}\n"
+            text = f"\n{monotonic_ns()}\t{self._who[thread]}\t{self._unarmed[point]}\t\t{summary(arguments)}\t"
             try:
                 originals.write(self._trace.descriptor, text.encode("utf-8", "backslashreplace"))
             except OSError:

@@ -62,6 +62,11 @@ class World:
         """All hits of all lives, in order."""
         return read_trace(self._trace)
 
+    def hits_in_body(self) -> list[Hit]:
+        """Those until the test body ended: what comes later nobody looks at."""
+        end = self._body_end()
+        return [hit for hit in self.hits() if hit.at <= end]
+
     def hits_of(self, life: str) -> list[str]:
         """The hits of one life, in order, as `POINT+N`."""
         return [str(hit) for hit in self.hits() if hit.life == life]
@@ -79,11 +84,27 @@ class World:
         return self.is_deadly(fired) or (fired.fault in self.faults and self.faults[fired.fault].may_repeat)
 
     def unfired(self) -> list[Armed]:
-        """What was armed and never fired."""
+        """What was armed and never fired while the test body ran."""
         if not self.armed:
             return []
-        done = {fired.index for fired in self.fired()}
+        end = self._body_end()
+        done = {fired.index for fired in self.fired() if fired.at <= end}
         return [armed for armed in self.armed if armed.index not in done]
+
+    def fired_late(self) -> list[Armed]:
+        """Those of them that fired when it was over."""
+        fired = {fired.index for fired in self.fired()}
+        return [armed for armed in self.unfired() if armed.index in fired]
+
+    def end_body(self) -> None:
+        """The test body is over: what fires from now on can't show whether anything holds."""
+        originals.write_file(self.directory / "body_ended", str(originals.monotonic_ns()).encode())
+
+    def _body_end(self) -> float:
+        try:
+            return int(originals.read_file(self.directory / "body_ended"))
+        except FileNotFoundError:
+            return float("inf")
 
     def tell(self, event: str, life: str, **more: Any) -> None:
         """Put something into the timeline."""

@@ -348,7 +348,7 @@ class Worlds:
             if text:
                 raise pytest.fail.Exception(text, pytrace=False) from error
             if world.window is None and world.unfired():  # which may well be why
-                error.add_note(wording.never_fired(world.unfired(), world.hits()))
+                error.add_note(wording.never_fired(world.unfired(), world.hits(), late=world.fired_late()))
             raise
         self._crashwindow.leave_world()
         self._verify(world)
@@ -369,7 +369,8 @@ class Worlds:
         unfired = world.unfired() + self._crashwindow.unfired_in_setup()
         text = self._unknown_point(world)
         if unfired and not text:
-            text = wording.never_fired(unfired, world.hits(), any_life=bool(self._crashwindow.lives))
+            lives, late = self._crashwindow.lives, world.fired_late()
+            text = wording.never_fired(unfired, world.hits(), any_life=bool(lives), late=late)
         if text:
             pytest.fail(text, pytrace=False)
 

@@ -60,15 +60,25 @@ def needs_call(fault: str, pattern: str) -> str:
 
 
 def no_window(
-    plan: SweepPlan, hits: Sequence[Hit], lives: int, raised: Mapping[str, str], without_call: Mapping[str, str]
+    plan: SweepPlan,
+    hits: Sequence[Hit],
+    lives: int,
+    raised: Mapping[str, str],
+    without_call: Mapping[str, str],
+    unfinished: Sequence[str] = (),
 ) -> str:
-    """A control that gives nothing to try. `raised` has lives that raised, and what."""
+    """A control that gives nothing to try.
+
+    `raised` has lives that raised, and what; `unfinished` are those that were still running when the test body ended.
+    """
     nothing = "the control passed no point, so there is no window to try: nothing would be tested.\n"
     if not lives:
         return f"{nothing}{NO_LIFE}"
     if not hits:
         if raised:
             return "\n".join([nothing.rstrip(), *(f"Life {life!r} raised {error}." for life, error in raised.items())])
+        if unfinished:
+            return f"{nothing}{_still_running(unfinished[0])}: wait() for it."
         return (
             f"{nothing}It ran {counted(lives, 'life', 'lives')}. Points are commits to SQLite, writes to files below "
             "tmp_path or crashwindow.state(...), requests, audit events of the code's own, and calls that are attached."
@@ -102,7 +112,7 @@ def unsteady(found: str, unfinished: Sequence[str] = ()) -> str:
     differ = f"unsteady control: two runs without any fault differ: {found}.\n"
     if unfinished:
         return (
-            f"{differ}Life {unfinished[0]!r} was still running when the test body ended, so how far it came is chance: "
+            f"{differ}{_still_running(unfinished[0])}, so how far it came is chance: "
             "wait() for it, or kill() it where that is meant."
         )
     return (
@@ -111,6 +121,10 @@ def unsteady(found: str, unfinished: Sequence[str] = ()) -> str:
         f"test, or exclude a point that ticks by itself: crashwindow_points = !{point}\n"
         "If the second run met what the first one had left behind, tell where that is: crashwindow.state(path)."
     )
+
+
+def _still_running(life: str) -> str:
+    return f"Life {life!r} was still running when the test body ended"
 
 
 def second_control_failed(text: str) -> str:

@@ -15,11 +15,17 @@ NO_LIFE = (
 )
 
 
-def never_fired(armed: Sequence[Armed], hits: Sequence[Hit], any_life: bool = True) -> str:
-    """Armed faults whose hit didn't come."""
+TOO_LATE = (
+    "fired after the test body had ended, when nothing looks any more at what it leaves behind: "
+    "wait for that life in the test."
+)
+
+
+def never_fired(armed: Sequence[Armed], hits: Sequence[Hit], any_life: bool = True, late: Sequence[Armed] = ()) -> str:
+    """Armed faults whose hit didn't come, or came `late`, when the test body was over."""
     if not any_life:
         return "\n".join([*(f"{_label(one)} never fired." for one in armed), NO_LIFE])
-    lines = [f"{_label(one)} never fired: {_why(one, hits)}" for one in armed]
+    lines = [f"{_label(one)} {TOO_LATE if one in late else f'never fired: {_why(one, hits)}'}" for one in armed]
     return "\n".join([*lines, passed_points(hits)])
 
 

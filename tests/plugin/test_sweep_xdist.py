@@ -166,3 +166,55 @@ def test_an_unsteady_control_is_reported_once(pytester: pytest.Pytester) -> None
     result = run(pytester, "-n2")
     assert outcomes(result) == {"test_work": "FAILED"}
     result.stdout.fnmatch_lines(["unsteady control: *"])
+
+
+LATE = """
+import os, sys, time, pytest
+from pathlib import Path
+
+WORKER = os.environ["PYTEST_XDIST_WORKER"]
+FIRST_IS_AT_THE_END, OTHER_HAS_FAILED = Path("at_the_end").absolute(), Path("failed").absolute()
+
+def wait_for(path):
+    end = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+
+def work():
+    sys.audit("work.a")
+    sys.audit("work.b")
+
+def fails():
+    wait_for(FIRST_IS_AT_THE_END)
+    OTHER_HAS_FAILED.touch()
+    raise RuntimeError("only here")
+
+@pytest.fixture
+def thing():
+    yield
+    if WORKER == "gw0":
+        FIRST_IS_AT_THE_END.touch()
+        wait_for(OTHER_HAS_FAILED)
+        time.sleep(0.5)  # for it to be told
+    elif TEAR_DOWN:
+        fails()
+
+@pytest.mark.crash_windows("work.*")
+def test_work(crashwindow, thing):
+    crashwindow.supervise(work)
+    if WORKER == "gw1" and not TEAR_DOWN:
+        fails()
+    if SKIPS:
+        pytest.skip("not today")
+"""
+
+
+@pytest.mark.parametrize("skips", [False, True])
+@pytest.mark.parametrize("tear_down", [False, True])
+def test_a_failure_on_another_worker_is_told_though_the_sweep_has_its_verdict(
+    pytester: pytest.Pytester, tear_down: bool, skips: bool
+) -> None:
+    pytester.makepyfile(test_it=f"TEAR_DOWN, SKIPS = {tear_down}, {skips}\n{LATE}")
+    result = pytester.runpytest_subprocess("-p", "no:randomly", "-n2")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*RuntimeError: only here*"])

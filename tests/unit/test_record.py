@@ -6,6 +6,7 @@ import os
 import threading
 from pathlib import Path
 
+from pytest_crashwindow.ledger import Ledger
 from pytest_crashwindow.record import ARMED, POINT, Fired, FiredRecords, Trace, line, read_trace, summary
 
 WHO = "life\t1\t2"
@@ -31,8 +32,24 @@ def test_no_trace_is_no_hits(tmp_path: Path) -> None:
 def test_a_line_cut_short_by_a_death_is_left_out(tmp_path: Path) -> None:
     trace = Trace(tmp_path / "trace")
     trace.append(line(5, WHO, "a", "", ""))
-    trace.append("6\tlife\t1")
-    assert [str(hit) for hit in read_trace(tmp_path / "trace")] == ["a+1"]
+    whole = line(6, WHO, "a", "", "'x'")
+    for end in range(len(whole)):
+        trace.append(whole[:end])
+    assert trace.append_counted(line(7, WHO, "a", "", ""), [(POINT, "a")]) == [2]
+    assert [(str(hit), hit.at) for hit in read_trace(tmp_path / "trace")] == [("a+1", 5), ("a+2", 7)]
+
+
+def test_an_entry_of_a_ledger_that_is_cut_short_by_a_death_spoils_no_other(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.append({"n": 1})
+    whole = (tmp_path / "ledger").read_bytes()
+    with open(tmp_path / "ledger", "ab") as file:
+        for end in range(len(whole)):
+            file.write(whole[:end])
+    ledger.append(12.5)
+    with open(tmp_path / "ledger", "ab") as file:
+        file.write(b"\n12")  # of 12.5
+    assert ledger.entries() == [{"n": 1}, 12.5]
 
 
 def test_appending_counts_lines_of_all_processes(tmp_path: Path) -> None:

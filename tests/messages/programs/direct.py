@@ -9,8 +9,10 @@ from types import SimpleNamespace
 
 from pytest_crashwindow import originals, surgery
 from pytest_crashwindow.errors import CrashWindowError
+from pytest_crashwindow.faults.crash import Crash
 from pytest_crashwindow.guard import Guard
-from pytest_crashwindow.report import evidence, markdown, story, sweeps, terminal, timeline, writing
+from pytest_crashwindow.points import Armed
+from pytest_crashwindow.report import evidence, markdown, story, sweeps, terminal, timeline, wording, writing
 from pytest_crashwindow.report.json import RunFacts, document
 
 
@@ -136,6 +138,8 @@ def types_laid_out_otherwise():
         pass
 
 
+late = Armed(0, "shop.paid", Crash())
+say("a fault that fires when the test body is over", wording.never_fired([late], [], late=[late]))
 say("a guard that keeps silent", refused(guard_that_keeps_silent))
 say("a guard that can't fork", refused(guard_that_cannot_fork))
 say("types that are laid out in another way", refused(types_laid_out_otherwise))

@@ -36,6 +36,11 @@ def counts(number):
     time.sleep(600)
 
 
+@pytest.mark.crash_windows
+def test_a_life_that_passes_nothing_and_runs_on(crashwindow):
+    crashwindow.start(counts, 0)
+
+
 @pytest.mark.crash_windows("shop.placed", calls=[place])
 def test_a_call_that_is_no_name(crashwindow):
     crashwindow.run(place, "o-1", print)
