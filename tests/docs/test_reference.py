@@ -31,6 +31,7 @@ FOR_THE_PLUGIN = {
         "close",
     ),
     *("dump_stacks", "retire", "stacks", "timeout_text", "timeout_was_seen", "now", "raised", "raised_unseen"),
+    "wait_if_dying",
 }
 """members that tests have no use for"""
 _CODE = re.compile(r"`([^`]+)`")
