@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -28,17 +29,20 @@ class Collector:
         """Remember whose count of tests grows by each window."""
         self._session = session
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, Any, Any]:
         """A window is one more test than was collected; a sweep's own report has its summary."""
         self._tests += report.when == "teardown"
         if hasattr(report, "crashwindow_record"):
             self._count(report.crashwindow_record)
-            self._tell_progress()
         if hasattr(report, "crashwindow_sweep"):
             self.sweeps.append(report.crashwindow_sweep)
             self._expect(report.crashwindow_sweep["test"], report.crashwindow_sweep["explored"])
             self._forget_gone_windows(report.crashwindow_sweep)
+        told = yield
+        if hasattr(report, "crashwindow_record"):
+            self._tell_progress()  # not in the middle of the line that the report ends
+        return told
 
     def _count(self, record: dict[str, Any]) -> None:
         test = record["test"]

@@ -119,8 +119,9 @@ def play(page: Path, folder: Path) -> list[tuple[Block, str, str, str]]:
 
 _LEFT_OUT = re.compile(
     r"^(platform|rootdir:|plugins:|cachedir:|configfile:|asyncio: mode|timeout( method)?:|created:)"
-    r"|^(bringing up nodes|slow: )"
+    r"|^(bringing up nodes|slow: |crash windows: \d+ of \d+ known, )"
 )
+_DOTS = re.compile(r"^[.FEsxX]+( *\[ *\d+%\])?$")  # they run on after a line of progress, as on a slow machine
 _ALIKE = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     (re.compile(r"(/[\w.\-]+)*/pytest-of-[\w\-]+/pytest-\d+"), "<tmp>"),
@@ -147,6 +148,9 @@ def alike(text: str, folder: Path | None = None) -> list[str]:
             continue
         for pattern, plain in _ALIKE:
             line = pattern.sub(plain, line)
+        if _DOTS.match(line) and line != "...":
+            line = line.partition("[")[0].strip()
+            line = lines.pop() + line if lines and _DOTS.match(lines[-1]) else line
         lines.append(line.strip())
     return [line for line in lines if line]
 

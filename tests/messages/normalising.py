@@ -17,7 +17,9 @@ _VARIES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b0x[0-9a-f]{6,}", "0x1"),
     (r"\bin \d+\.\d+s\b(?: \([\d:]+\))?", "in 0.00s"),
     (r"\bin \d+\.\d s; .*(?=</sub>)", "in 0.0 s; pytest-crashwindow, pytest, python"),
-    (r"^slow: .*\n", ""),  # on a busy machine anything may be slow
+    (r"^slow: .*\n", ""),  # on a busy machine anything may be slow,
+    (r"(?<=[.FEsxX])\n^crash windows: \d+ of \d+ known, .* per s\n", ""),  # and come to tell how far it is
+    (r"^([.FEsxX]+) +\[100%\]$", lambda line: f"{line[1]:93}[100%]"),
     (r"^(?:E )?[ ~^]*[~^][ ~^]*\n", ""),  # where in the line it happened, which versions of Python tell differently
     (r"-- \S+(?=pytest_crashwindow/plugin\.py:)", "-- "),
     (r'(pytest_crashwindow/\w+\.py(?::|", line ))\d+', r"\g<1>1"),

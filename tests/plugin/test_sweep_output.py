@@ -7,7 +7,7 @@ import re
 import pytest
 
 from .conftest import Run
-from .sweeping import WORK
+from .sweeping import WORK, outcomes
 
 
 def test_quiet_shows_a_dot_for_each_window_and_counts_them_all(run: Run) -> None:
@@ -105,6 +105,15 @@ def test_a_run_that_takes_long_shows_its_progress_and_rate(pytester: pytest.Pyte
     for line in told:
         assert re.fullmatch(r"crash windows: [2-4] of 4 known, \d+\.\d per s", line)
     result.assert_outcomes(passed=5)
+
+
+def test_progress_does_not_cut_a_line_in_two(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from pytest_crashwindow import collecting\ncollecting._PROGRESS_AFTER = 0.5\n")
+    pytester.makepyfile(test_it=SLOW)
+    result = pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist", "-v")
+    assert any(line.startswith("crash windows: ") for line in result.outlines)
+    assert list(outcomes(result).values()) == ["PASSED"] * 5
+    assert not [line for line in result.outlines if line.rstrip().endswith(":crash]")]
 
 
 def test_a_short_run_shows_no_progress(run: Run) -> None:
