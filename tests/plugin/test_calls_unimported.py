@@ -140,6 +140,7 @@ def test_an_import_that_never_ends_leaves_nothing_behind(run: Run, pytester: pyt
         time.sleep(300)
         """
     )
+    pytester.makeconftest("from pytest_crashwindow import rehearsing\nrehearsing.PATIENCE = 2.0\n")
     begun = time.monotonic()
     run(PLACE + CALL).assert_outcomes(passed=1)
     assert time.monotonic() - begun < 60

@@ -87,7 +87,7 @@ import sys, time, pytest
 def work():
     for _ in range(4):
         sys.audit("work.step")
-        time.sleep(0.3)
+        time.sleep(0.1)
 
 @pytest.mark.crash_windows("work.*")
 def test_slow(crashwindow):
@@ -97,7 +97,7 @@ def test_slow(crashwindow):
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_run_that_takes_long_shows_its_progress_and_rate(pytester: pytest.Pytester, workers: str) -> None:
-    pytester.makeconftest("from pytest_crashwindow import collecting\ncollecting._PROGRESS_AFTER = 0.5\n")
+    pytester.makeconftest("from pytest_crashwindow import collecting\ncollecting._PROGRESS_AFTER = 0.2\n")
     pytester.makepyfile(test_it=SLOW)
     result = pytester.runpytest_subprocess("-p", "no:randomly", "-n", workers)
     told = [line for line in result.outlines if line.startswith("crash windows: ")]
@@ -108,7 +108,7 @@ def test_a_run_that_takes_long_shows_its_progress_and_rate(pytester: pytest.Pyte
 
 
 def test_progress_does_not_cut_a_line_in_two(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest("from pytest_crashwindow import collecting\ncollecting._PROGRESS_AFTER = 0.5\n")
+    pytester.makeconftest("from pytest_crashwindow import collecting\ncollecting._PROGRESS_AFTER = 0.2\n")
     pytester.makepyfile(test_it=SLOW)
     result = pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist", "-v")
     assert any(line.startswith("crash windows: ") for line in result.outlines)
