@@ -218,3 +218,27 @@ def test_a_failure_on_another_worker_is_told_though_the_sweep_has_its_verdict(
     result = pytester.runpytest_subprocess("-p", "no:randomly", "-n2")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*RuntimeError: only here*"])
+
+
+def test_a_failure_on_another_worker_is_told_though_the_sweep_is_being_reported(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        import os, time
+        from pathlib import Path
+
+        FIRST_REPORTS, OTHER_HAS_FAILED = Path("at_the_end").absolute(), Path("failed").absolute()
+
+        def pytest_runtest_logreport(report):
+            if os.environ.get("PYTEST_XDIST_WORKER") == "gw0" and report.nodeid.endswith("::test_work"):
+                FIRST_REPORTS.touch()
+                end = time.monotonic() + 20
+                while not OTHER_HAS_FAILED.exists() and time.monotonic() < end:
+                    time.sleep(0.01)
+                time.sleep(0.5)  # for it to be told
+        """
+    )
+    first_does_not_wait = LATE.replace('WORKER == "gw0"', "False").replace("elif TEAR_DOWN", 'if WORKER == "gw1"')
+    pytester.makepyfile(test_it=f"TEAR_DOWN, SKIPS = True, False\n{first_does_not_wait}")
+    result = pytester.runpytest_subprocess("-p", "no:randomly", "-n2")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*RuntimeError: only here*"])
